@@ -1,0 +1,7 @@
+"""`python -m tt_debugger` is `ttdbg`."""
+
+import sys
+
+from tt_debugger.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,41 @@
+"""What commands have in common: the LOCATION argument, `--json`, and opening what they name."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import click
+
+from tt_debugger.cli import output
+from tt_debugger.core.refs import Fragment, Point
+from tt_debugger.debugger import Debugger, split_location
+from tt_debugger.errors import UsageError
+
+location = click.argument("location", metavar="LOCATION[#REF]")
+json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+
+
+@contextmanager
+def opened(text: str) -> Generator[tuple[Debugger, Fragment]]:
+    """Open a location; say on stderr what reading it found."""
+    path, fragment = split_location(text)
+    with Debugger.open(path, fragment.session) as debugger:
+        output.narrate_findings(debugger.session.findings, path)
+        yield debugger, fragment
+
+
+def one_row(debugger: Debugger, fragment: Fragment) -> int:
+    """Give the row of the one point that was named, the active leaf if none was."""
+    if fragment.is_range:
+        raise UsageError("this command takes one point, not a range")
+    point = fragment.points[0] if fragment.points else Point(None, "@")
+    return debugger.row(point)
+
+
+def no_point(fragment: Fragment) -> None:
+    """Refuse a point where a whole session is asked for."""
+    if fragment.points:
+        raise UsageError(
+            "this command takes a whole session, not a point in it", "leave out what follows the #"
+        )

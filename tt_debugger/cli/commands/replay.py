@@ -1,0 +1,84 @@
+"""`ttdbg replay`: changes or states along a range, one JSON object a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tt_debugger.cli import output
+from tt_debugger.cli.arguments import json_option, location, opened
+from tt_debugger.cli.session_json import session_header
+from tt_debugger.core.changes import change_json
+from tt_debugger.core.model import checkpoint_json
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from tt_debugger.core.refs import Fragment
+    from tt_debugger.debugger import Debugger
+
+
+@click.command("replay")
+@location
+@json_option
+@click.option("--states", is_flag=True, help="Give the whole state at each checkpoint too.")
+@click.option("--uncompacted", is_flag=True, help="Replay without compaction: nothing is dropped.")
+def command(location: str, *, as_json: bool, states: bool, uncompacted: bool) -> None:
+    """Replay a session, or the checkpoints of a range A..B, in storage order."""
+    with opened(location) as (debugger, fragment):
+        rows = _rows(debugger, fragment)
+        if as_json:
+            output.json_line(session_header(debugger.session, debugger.location))
+            for answer in _answers(debugger, rows, states=states, uncompacted=uncompacted):
+                output.json_line(answer)
+        else:
+            output.lines(_lines(debugger, rows, states=states, uncompacted=uncompacted))
+
+
+def _rows(debugger: Debugger, fragment: Fragment) -> Sequence[int]:
+    if not fragment.points:
+        return range(len(debugger.session))
+    if not fragment.is_range:
+        return (debugger.row(fragment.points[0]),)
+    return sorted(debugger.resolver.rows((fragment.points[0], fragment.points[1])))
+
+
+def _answers(
+    debugger: Debugger, rows: Sequence[int], *, states: bool, uncompacted: bool
+) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        answer: dict[str, Any] = {
+            "checkpoint": checkpoint_json(debugger.session.checkpoint(row)),
+            "changes": [
+                change_json(each) for each in debugger.changes(row, uncompacted=uncompacted)
+            ],
+        }
+        if states:
+            answer["state"] = debugger.state(row, uncompacted=uncompacted)
+        yield answer
+
+
+def _lines(
+    debugger: Debugger, rows: Sequence[int], *, states: bool, uncompacted: bool
+) -> Iterator[Text]:
+    from rich.text import Text
+
+    from tt_debugger.core.tree import NO_ROW
+    from tt_debugger.views.changes import change_lines
+    from tt_debugger.views.checkpoint import brief_lines, title_line
+
+    palette, glyphs = output.palette(), output.glyphs()
+    session = debugger.session
+    for row in rows:
+        parent = session.parents[row]
+        before = None if parent == NO_ROW else debugger.state(parent, uncompacted=uncompacted)
+        yield title_line(session, row, palette)
+        changes = debugger.changes(row, uncompacted=uncompacted)
+        yield from (
+            Text.assemble("  ", line) for line in change_lines(changes, before, palette, glyphs)
+        )
+        if states:
+            state = debugger.state(row, uncompacted=uncompacted)
+            yield from (Text.assemble("    ", line) for line in brief_lines(state, palette))

@@ -1,0 +1,98 @@
+"""`ttdbg show`: one checkpoint, what it changed, what it says, and the state after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tt_debugger.cli import output
+from tt_debugger.cli.arguments import json_option, location, one_row, opened
+from tt_debugger.cli.session_json import VERSION
+from tt_debugger.core.changes import change_json
+from tt_debugger.core.findings import finding_json
+from tt_debugger.core.model import checkpoint_json
+from tt_debugger.core.replay import Resumed
+from tt_debugger.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from tt_debugger.core.replay import Repair
+    from tt_debugger.debugger import Debugger
+
+
+@click.command("show")
+@location
+@json_option
+@click.option("--resume", is_flag=True, help="What the agent would load and send from here.")
+@click.option("--uncompacted", is_flag=True, help="Replay without compaction: nothing is dropped.")
+def command(location: str, *, as_json: bool, resume: bool, uncompacted: bool) -> None:
+    """Show a checkpoint: what changed there, its message, and the state in brief.
+
+    Without a ref the active leaf is shown. With --json the whole state is given.
+    """
+    if resume and uncompacted:
+        raise UsageError("--resume and --uncompacted exclude each other")
+    with opened(location) as (debugger, fragment):
+        row = one_row(debugger, fragment)
+        reading = Resumed(debugger.state(row, uncompacted=uncompacted))
+        if resume:
+            reading = debugger.resumed(row)
+        if as_json:
+            output.json_line(_answer(debugger, row, reading))
+        else:
+            output.lines(_lines(debugger, row, reading))
+
+
+def _answer(debugger: Debugger, row: int, reading: Resumed) -> dict[str, Any]:
+    return {
+        "ttdbg": VERSION,
+        "checkpoint": checkpoint_json(debugger.session.checkpoint(row)),
+        "state": reading.state,
+        "changes": [change_json(each) for each in debugger.changes(row)],
+        "repairs": [_repair_json(each) for each in reading.repairs],
+        "findings": [finding_json(each) for each in debugger.findings_on_path(row)],
+    }
+
+
+def _repair_json(repair: Repair) -> dict[str, Any]:
+    return {"index": repair.index, "kind": repair.kind, "why": repair.why}
+
+
+def _lines(debugger: Debugger, row: int, reading: Resumed) -> Iterator[Text]:
+    from rich.text import Text
+
+    from tt_debugger.views.changes import change_lines
+    from tt_debugger.views.checkpoint import (
+        brief_lines,
+        finding_lines,
+        meta_lines,
+        repair_lines,
+        title_line,
+    )
+    from tt_debugger.views.message import message_lines, messages_in
+
+    palette, glyphs = output.palette(), output.glyphs()
+    seen = debugger.inspect(row)
+    yield title_line(debugger.session, row, palette)
+    yield from meta_lines(debugger.session, row, palette)
+    parts = [
+        ("findings", finding_lines(seen.findings, palette)),
+        ("changes", change_lines(seen.changes, seen.before, palette, glyphs)),
+    ]
+    parts += [
+        ("message", message_lines(each, palette, glyphs)) for each in messages_in(seen.changes)
+    ]
+    parts += [
+        ("repairs on resume", repair_lines(reading.repairs, palette)),
+        ("state", brief_lines(reading.state, palette)),
+    ]
+    for name, lines in parts:
+        first = next(lines, None)
+        if first is not None:
+            yield Text()
+            yield Text(name, palette.accent)
+            yield first
+            yield from lines

@@ -1,0 +1,121 @@
+"""The only module that writes: data to stdout, narration to stderr, errors with their hint.
+
+On a terminal, data is coloured and fitted to its width; on a pipe it holds no escape byte. What
+comes from content is made safe before it gets here, and JSON is escaped here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tt_debugger.core.findings import Finding, Severity
+from tt_debugger.core.text import safe_line
+from tt_debugger.errors import TtdbgError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from tt_debugger.views.palette import Glyphs, Palette
+
+# JSON leaves these raw inside strings, but a terminal obeys or hides them.
+_NOT_INERT = re.compile(
+    "[\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f"
+    "\u205f-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
+)
+
+
+def json_line(value: Any) -> None:
+    """Write a value as one line of JSON."""
+    text = msgspec.json.encode(value).decode()
+    _write(_NOT_INERT.sub(_escaped, text) + "\n")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{units[n]:02x}{units[n + 1]:02x}" for n in range(0, len(units), 2))
+
+
+def lines(texts: Iterable[Text]) -> None:
+    """Write lines: with colours on a terminal, plain on a pipe."""
+    if not is_terminal():
+        for text in texts:
+            _write(text.plain + "\n")
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    for text in texts:
+        console.print(text)
+
+
+def is_terminal() -> bool:
+    """Tell whether stdout is a terminal that understands escapes."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int | None:
+    """Give the columns of the terminal, None on a pipe."""
+    if not is_terminal():
+        return None
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except OSError:
+        return None
+
+
+def palette() -> Palette:
+    """Give the palette of the terminal: the sixteen colours of its own theme."""
+    from tt_debugger.views.palette import ANSI
+
+    return ANSI
+
+
+def glyphs() -> Glyphs:
+    """Give the signs that stdout can encode."""
+    from tt_debugger.views.palette import ASCII, UNICODE
+
+    try:
+        "●◂◈⚑✓┬".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return UNICODE
+
+
+def narrate(text: str) -> None:
+    """Write a line to stderr."""
+    _write_to(sys.stderr, f"{safe_line(text)}\n")
+
+
+def narrate_findings(findings: tuple[Finding, ...], location: str) -> None:
+    """Say on stderr, in one line, what reading found."""
+    counts = [
+        (sum(each.severity is severity for each in findings), severity) for severity in Severity
+    ]
+    shown = ", ".join(
+        f"{number} {severity}{'' if number == 1 else 's'}" for number, severity in counts if number
+    )
+    if shown:
+        narrate(f"{location}: {shown}; see `ttdbg doctor`")
+
+
+def fail(error: TtdbgError) -> int:
+    """Say what went wrong and what to do; give the exit code."""
+    narrate(f"ttdbg: {error.message}")
+    if error.hint:
+        narrate(f"hint: {error.hint}")
+    return error.exit_code
+
+
+def _write(text: str) -> None:
+    _write_to(sys.stdout, text)
+
+
+def _write_to(stream: Any, text: str) -> None:
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -1,0 +1,1 @@
+"""Values and functions on them: no I/O, no clock, no randomness."""

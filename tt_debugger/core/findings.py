@@ -1,0 +1,115 @@
+"""Findings: what is wrong or lossy in the data, each with its place and what to do about it.
+
+Codes: TT1xx bytes and lines, TT2xx the tree, TT3xx replay, TT4xx meaning.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, Self
+
+import msgspec
+
+
+class Severity(enum.StrEnum):
+    """How bad a finding is. `doctor` exits with 1 from warning on."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Code(enum.StrEnum):
+    """Every code that reading can give, with its severity unless a format says otherwise."""
+
+    severity: Severity
+
+    def __new__(cls, code: str, severity: Severity = Severity.WARNING) -> Self:
+        """Make a member whose text is the code."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.severity = severity
+        return member
+
+    UNREADABLE = "TT101", Severity.ERROR
+    """Bytes that are no record; they are a gap."""
+    TORN_TAIL = "TT102", Severity.WARNING
+    """The last line has no end and is no record: cut off, or still being written."""
+    NO_FINAL_NEWLINE = "TT103", Severity.NOTE
+    """The last record has no line end."""
+    BYTE_ORDER_MARK = "TT104", Severity.NOTE
+    BAD_UTF8 = "TT105", Severity.WARNING
+    LONE_SURROGATE = "TT106", Severity.WARNING
+    SEVERAL_ON_LINE = "TT107", Severity.WARNING
+    """A further record was recovered from a line that already held one."""
+    ODD_NUMBER = "TT108", Severity.NOTE
+    """NaN, Infinity or a number beyond 64 bits, kept as text."""
+
+    MISSING_PARENT = "TT201", Severity.WARNING
+    DUPLICATE_ID = "TT202", Severity.WARNING
+    CYCLE = "TT203", Severity.ERROR
+    NO_ID = "TT204", Severity.WARNING
+
+    KEPT_ENTRY_MISSING = "TT301", Severity.WARNING
+    """A compaction keeps from an entry that is not before it on the path."""
+
+    UNKNOWN_RECORD = "TT401", Severity.WARNING
+    AGENT_REFUSES = "TT402", Severity.ERROR
+    """The agent itself would not open this session."""
+    AGENT_LOSES = "TT403", Severity.WARNING
+    """The agent opens it, but silently without some of what was recorded."""
+    HEADER = "TT404", Severity.WARNING
+    """The header is missing, late or repeated."""
+    NEWER_VERSION = "TT405", Severity.WARNING
+    LABEL_TARGET = "TT406", Severity.NOTE
+    """A label names a checkpoint that is not there."""
+    WRONG_TYPE = "TT407", Severity.WARNING
+    """A field has another type than the format says."""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that is wrong, where, and what can be done.
+
+    `line` counts from 1, `offset` from the file's first byte; both and `checkpoint` (an id) are
+    None where they do not apply.
+    """
+
+    code: Code
+    severity: Severity
+    message: str
+    hint: str | None = None
+    line: int | None = None
+    offset: int | None = None
+    checkpoint: str | None = None
+
+
+def finding(
+    code: Code,
+    message: str,
+    *,
+    hint: str | None = None,
+    line: int | None = None,
+    offset: int | None = None,
+    checkpoint: str | None = None,
+    severity: Severity | None = None,
+) -> Finding:
+    """Make a finding with its code's own severity, unless another is given."""
+    return Finding(code, severity or code.severity, message, hint, line, offset, checkpoint)
+
+
+def is_serious(findings: tuple[Finding, ...]) -> bool:
+    """Tell whether any finding is an error or a warning."""
+    return any(each.severity is not Severity.NOTE for each in findings)
+
+
+def finding_json(each: Finding) -> dict[str, Any]:
+    """Give a finding in the form of CONTRACT."""
+    return {
+        "code": str(each.code),
+        "severity": str(each.severity),
+        "line": each.line,
+        "offset": each.offset,
+        "checkpoint": each.checkpoint,
+        "message": each.message,
+        "hint": each.hint,
+    }

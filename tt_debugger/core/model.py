@@ -1,0 +1,310 @@
+"""The model: a session is an index of checkpoints; what a checkpoint holds stays in the store.
+
+A session of a million checkpoints must open, so the index is kept in columns (one array or list
+per property) and a `Checkpoint` is made when it is asked for.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from array import array
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, NewType
+
+import msgspec
+
+from tt_debugger.core.findings import Finding
+from tt_debugger.core.tree import NO_ROW, Tree
+
+CheckpointId = NewType("CheckpointId", str)
+SessionId = NewType("SessionId", str)
+
+
+class Kind(enum.StrEnum):
+    """What a checkpoint is."""
+
+    MESSAGE = "message"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    TURN = "turn"
+    MODEL_CHANGE = "model_change"
+    SETTING = "setting"
+    COMPACTION = "compaction"
+    BRANCH_SUMMARY = "branch_summary"
+    LABEL = "label"
+    SUPER_STEP = "super_step"
+    INTERRUPT = "interrupt"
+    SNAPSHOT = "snapshot"
+    COMMIT = "commit"
+    HANDOFF = "handoff"
+    CUSTOM = "custom"
+    GAP = "gap"
+    UNREADABLE = "unreadable"
+
+
+class Role(enum.StrEnum):
+    """Who speaks in a checkpoint."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=False):
+    """Tokens and cost as the agent recorded them; cost in the agent's own currency (dollars)."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    total: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.total + other.total,
+            # Sums of decimal fractions; without rounding 0.1 + 0.2 would show its tail.
+            round(self.cost + other.cost, 10),
+        )
+
+    @property
+    def context(self) -> int:
+        """The size of the context after this call: all that was read, and what was answered."""
+        return self.input + self.cache_read + self.cache_write + self.output
+
+
+class Head(msgspec.Struct, frozen=True, gc=False):
+    """What the index keeps of one record: enough to draw a row of the tree.
+
+    `time` is seconds since 1970 or None; `offset` and `length` are the record's bytes in its file
+    (line end included), None for stores without; `name` is the tool, model or type a row is titled
+    with; `failed` marks what went wrong.
+    """
+
+    kind: Kind
+    role: Role | None = None
+    name: str = ""
+    summary: str = ""
+    time: float | None = None
+    step: int | None = None
+    line: int | None = None
+    offset: int | None = None
+    length: int | None = None
+    usage: Usage | None = None
+    failed: bool = False
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """One point that one can travel to. `row` counts from 0 in storage order."""
+
+    row: int
+    id: CheckpointId
+    parent: CheckpointId | None
+    head: Head
+
+
+class Heads:
+    """The columns of an index: append-only, apart from taking back the newest."""
+
+    def __init__(self) -> None:
+        self._kinds: list[Kind] = []
+        self._roles: list[Role | None] = []
+        self._names: list[str] = []
+        self._summaries: list[str] = []
+        self._usages: list[Usage | None] = []
+        self._times: array[float] = array("d")
+        self._steps: array[int] = array("q")
+        self._lines: array[int] = array("q")
+        self._offsets: array[int] = array("q")
+        self._lengths: array[int] = array("q")
+        self._failed = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def copy(self) -> Heads:
+        """Give columns that can grow apart from these."""
+        twin = Heads()
+        for name, column in vars(self).items():
+            setattr(twin, name, column[:])
+        return twin
+
+    def append(self, head: Head) -> None:
+        """Add the next checkpoint in storage order."""
+        self._kinds.append(head.kind)
+        self._roles.append(head.role)
+        self._names.append(head.name)
+        self._summaries.append(head.summary)
+        self._usages.append(head.usage)
+        self._times.append(math.nan if head.time is None else head.time)
+        self._steps.append(_or_minus_one(head.step))
+        self._lines.append(_or_minus_one(head.line))
+        self._offsets.append(_or_minus_one(head.offset))
+        self._lengths.append(_or_minus_one(head.length))
+        self._failed.append(head.failed)
+
+    def __getitem__(self, row: int) -> Head:
+        time = self._times[row]
+        return Head(
+            self._kinds[row],
+            self._roles[row],
+            self._names[row],
+            self._summaries[row],
+            None if math.isnan(time) else time,
+            _or_none(self._steps[row]),
+            _or_none(self._lines[row]),
+            _or_none(self._offsets[row]),
+            _or_none(self._lengths[row]),
+            self._usages[row],
+            bool(self._failed[row]),
+        )
+
+    def kind(self, row: int) -> Kind:
+        """Give the kind of a row without making its head."""
+        return self._kinds[row]
+
+    def role(self, row: int) -> Role | None:
+        """Give the role of a row without making its head."""
+        return self._roles[row]
+
+    def usage(self, row: int) -> Usage | None:
+        """Give what a row itself used."""
+        return self._usages[row]
+
+
+def _or_minus_one(value: int | None) -> int:
+    return -1 if value is None else value
+
+
+def _or_none(value: int) -> int | None:
+    return None if value < 0 else value
+
+
+class Extent(msgspec.Struct, frozen=True):
+    """How much of a file is shown: shown + skipped = size. In bytes."""
+
+    shown: int
+    skipped: int
+
+    @property
+    def size(self) -> int:
+        """All bytes of the file."""
+        return self.shown + self.skipped
+
+
+class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
+    """One history: its checkpoints in storage order, their tree, and where the agent would go on.
+
+    `ids` and `parents` have one item per row; `labels` maps a row to its label; `active` is the
+    row of the active leaf or None; `format` is None for an empty file. `extent` is None where the
+    store has no bytes of its own.
+    """
+
+    id: SessionId
+    format: str | None
+    heads: Heads
+    ids: list[str]
+    parents: array[int]
+    labels: Mapping[int, str] = msgspec.field(default_factory=dict[int, str])
+    active: int | None = None
+    title: str | None = None
+    cwd: str | None = None
+    forked_from: str | None = None
+    extent: Extent | None = None
+    findings: tuple[Finding, ...] = ()
+    own: Any = None
+    """What its format keeps for replay."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Checkpoint]:
+        return map(self.checkpoint, range(len(self)))
+
+    def checkpoint(self, row: int) -> Checkpoint:
+        """Give the checkpoint of a row. Raises IndexError beyond the last."""
+        parent = self.parents[row]
+        return Checkpoint(
+            row,
+            CheckpointId(self.ids[row]),
+            None if parent == NO_ROW else CheckpointId(self.ids[parent]),
+            self.heads[row],
+        )
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of each id."""
+        return {name: row for row, name in enumerate(self.ids)}
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree of rows."""
+        return Tree(self.parents)
+
+    @cached_property
+    def active_path(self) -> list[int]:
+        """The rows from the root to the active leaf."""
+        return [] if self.active is None else self.tree.path_to(self.active)
+
+    @cached_property
+    def on_active_path(self) -> bytearray:
+        """One byte per row: 1 on the active path."""
+        marks = bytearray(len(self))
+        for row in self.active_path:
+            marks[row] = 1
+        return marks
+
+    @cached_property
+    def context_sizes(self) -> array[int]:
+        """Tokens in the context at each row, as last measured on its path; 0 where unknown.
+
+        A compaction shrinks the context by an amount that only the next answer tells.
+        """
+        sizes: array[int] = array("q", bytes(8 * len(self)))
+        for row in self.tree.parents_first():
+            if self.heads.kind(row) is Kind.COMPACTION:
+                continue
+            usage = self.heads.usage(row) if self.heads.role(row) is Role.ASSISTANT else None
+            if usage is not None and usage.context:
+                sizes[row] = usage.context
+            elif self.parents[row] != NO_ROW:
+                sizes[row] = sizes[self.parents[row]]
+        return sizes
+
+
+def iso_time(seconds: float | None) -> str | None:
+    """Give a time as ISO 8601 in UTC with milliseconds, or None where out of range."""
+    if seconds is None:
+        return None
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def checkpoint_json(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Give a checkpoint in the form of CONTRACT; its row counts from 1."""
+    head = checkpoint.head
+    return {
+        "id": checkpoint.id,
+        "parent": checkpoint.parent,
+        "kind": str(head.kind),
+        "role": None if head.role is None else str(head.role),
+        "row": checkpoint.row + 1,
+        "step": head.step,
+        "time": iso_time(head.time),
+        "summary": head.summary,
+        "line": head.line,
+        "offset": head.offset,
+        "length": head.length,
+        "usage": None if head.usage is None else msgspec.structs.asdict(head.usage),
+    }

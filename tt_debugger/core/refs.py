@@ -1,0 +1,308 @@
+"""Refs: text that names a point in time.
+
+    FRAGMENT = [SESSION:]POINT{STEP} | SESSION: | POINT{STEP}..POINT{STEP}
+    POINT    = @ | root | ID | KEY=VALUE        KEY = row | step | label | time | line | mark
+    STEP     = ~[n] (parents) | +[n] (children)
+
+Special characters of a session id, an id or a value (`: ~ + .. # @ %`) are percent-encoded.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NoReturn
+from urllib.parse import unquote
+
+import msgspec
+
+from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.tree import NO_ROW
+from tt_debugger.errors import AmbiguousRefError, UnknownRefError, UsageError
+
+SHORTEST_ID = 4
+_CANDIDATES = 6
+_KEYED = re.compile(r"(?:^|(?<=:))(row|step|label|time|line|mark)=")
+_STEPS = re.compile(r"(?:[~+]\d*)+\Z")
+_STEP = re.compile(r"([~+])(\d*)")
+_SPECIAL = re.compile(r"[:~+#@%\s\x00-\x1f\x7f-\x9f]|\.\.|=")
+
+
+class Move(msgspec.Struct, frozen=True):
+    """A step from a point: so many parents up (negative) or children down (positive)."""
+
+    distance: int
+
+
+class Point(msgspec.Struct, frozen=True):
+    """A point and the moves from it; `key` is None for `@`, `root` and ids."""
+
+    key: str | None
+    value: str
+    moves: tuple[Move, ...] = ()
+
+
+class Fragment(msgspec.Struct, frozen=True):
+    """What follows the # of a location: a session, one point, or the two ends of a range."""
+
+    session: str | None = None
+    points: tuple[Point, ...] = ()
+
+    @property
+    def is_range(self) -> bool:
+        """Whether two ends are named."""
+        return len(self.points) > 1
+
+
+def parse_fragment(text: str) -> Fragment:
+    """Read a fragment. Raises UsageError where it is none."""
+    ends = text.split("..")
+    if len(ends) > 2 or (len(ends) == 2 and not all(ends)):  # noqa: PLR2004 - two ends
+        raise UsageError(f"{text!r} is no range", "a range is POINT..POINT, both ends named")
+    session, first = _split_session(ends[0])
+    if not first and not ends[1:]:
+        return Fragment(session)
+    return Fragment(session, tuple(_parse_point(each) for each in (first, *ends[1:])))
+
+
+def _split_session(text: str) -> tuple[str | None, str]:
+    """Split at the last colon that is not inside a `KEY=VALUE`."""
+    keyed = _KEYED.search(text)
+    if keyed:
+        return (text[: keyed.start() - 1] if keyed.start() else None), text[keyed.start() :]
+    session, colon, point = text.rpartition(":")
+    return (session, point) if colon else (None, point)
+
+
+def _parse_point(text: str) -> Point:
+    keyed = _KEYED.match(text)
+    if keyed and keyed[1] == "time" and _moment(unquote(text[keyed.end() :])) is not None:
+        return Point("time", text[keyed.end() :])
+    steps = _STEPS.search(text)
+    base = text[: steps.start()] if steps else text
+    moves = tuple(_moves(steps[0])) if steps else ()
+    if not base:
+        raise UsageError(f"{text!r} names no point", "put an id, @, root or KEY=VALUE before it")
+    if keyed:
+        return Point(keyed[1], base[keyed.end() :], moves)
+    return Point(None, base, moves)
+
+
+def _moves(text: str) -> list[Move]:
+    return [
+        Move((-1 if sign == "~" else 1) * (int(count) if count else 1))
+        for sign, count in _STEP.findall(text)
+    ]
+
+
+def quoted(text: str) -> str:
+    """Give an id or value as it stands in a ref: special characters percent-encoded."""
+
+    def encoded(found: re.Match[str]) -> str:
+        return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="replace"))
+
+    text = _SPECIAL.sub(encoded, text)
+    return f"%{ord(text[0]):02X}{text[1:]}" if text == "root" else text
+
+
+class Resolver:
+    """Finds the rows that points of one session name. `marks` maps a mark's name to an id."""
+
+    def __init__(self, session: Session, marks: Mapping[str, str] | None = None) -> None:
+        self._session = session
+        self._marks = marks or {}
+        self._by_id: list[tuple[str, int]] | None = None
+
+    def row(self, point: Point) -> int:
+        """Give the row a point names. Raises UnknownRefError or AmbiguousRefError."""
+        row = self._base(point)
+        for move in point.moves:
+            row = self._moved(row, move.distance)
+        return row
+
+    def rows(self, ends: tuple[Point, Point]) -> list[int]:
+        """Give the rows of a range, both ends included.
+
+        Raises UsageError where the first is no ancestor of the second.
+        """
+        first, last = map(self.row, ends)
+        tree = self._session.tree
+        if not tree.is_ancestor(first, last):
+            raise UsageError(
+                f"{self.short_id(first)} is no ancestor of {self.short_id(last)}",
+                "a range runs along one path, from an earlier checkpoint to a later one",
+            )
+        return tree.path_to(last)[tree.depth(first) :]
+
+    def short_id(self, row: int) -> str:
+        """Give the shortest unique prefix of a row's id, at least 4 characters, as a ref."""
+        name = self._session.ids[row]
+        ids = self._sorted_ids()
+        place = bisect.bisect_left(ids, (name, row))
+        neighbours = [ids[n][0] for n in (place - 1, place + 1) if 0 <= n < len(ids)]
+        needed = max((_common_length(name, other) + 1 for other in neighbours), default=1)
+        return quoted(name[: max(needed, SHORTEST_ID)])
+
+    def _base(self, point: Point) -> int:
+        value = unquote(point.value)
+        match point.key:
+            case None:
+                row = self._named(point.value)
+            case "row":
+                row = self._numbered(value)
+            case "label":
+                labels = self._session.labels
+                rows = [row for row, label in labels.items() if label == value]
+                row = self._only(rows, f"label {value!r}", sorted(labels.values()))
+            case "mark":
+                row = self._marked(value)
+            case "time":
+                row = self._at_time(value)
+            case "line":
+                row = self._on_line(_number(point))
+            case _:
+                row = self._at_step(_number(point))
+        return row
+
+    def _marked(self, name: str) -> int:
+        if name not in self._marks:
+            self._unknown(f"mark {name!r}", sorted(self._marks))
+        return self._named(quoted(self._marks[name]))
+
+    def _named(self, text: str) -> int:
+        session = self._session
+        if text == "@":
+            if session.active is None:
+                raise UnknownRefError("there is no active leaf: the session has no checkpoints")
+            return session.active
+        if text == "root":
+            if not session.active_path:
+                raise UnknownRefError("there is no root: the session has no checkpoints")
+            return session.active_path[0]
+        for name in (text, unquote(text)):
+            if name in session.rows:
+                return session.rows[name]
+        rows = self._with_prefix(unquote(text))
+        close = [session.ids[row] for row in rows] or session.ids[-_CANDIDATES:]
+        return self._only(rows, f"checkpoint {text!r}", close)
+
+    def _with_prefix(self, prefix: str) -> list[int]:
+        if not prefix:
+            return []
+        ids = self._sorted_ids()
+        rows: list[int] = []
+        for name, row in ids[bisect.bisect_left(ids, (prefix, NO_ROW)) :]:
+            if not name.startswith(prefix):
+                break
+            rows.append(row)
+        return rows
+
+    def _numbered(self, text: str) -> int:
+        number = int(text) if text.isdecimal() and text.isascii() else 0
+        if not 1 <= number <= len(self._session):
+            raise UnknownRefError(f"there is no row {text}", f"rows: 1 to {len(self._session)}")
+        return number - 1
+
+    def _at_time(self, text: str) -> int:
+        moment = _moment(text)
+        if moment is None:
+            raise UsageError(f"{text!r} is no ISO time", "for example time=2026-01-31T12:00:00Z")
+        heads = self._session.heads
+        best: int | None = None
+        for row in self._session.active_path:
+            time = heads[row].time
+            if time is not None and time <= moment:
+                best = row
+        if best is None:
+            raise UnknownRefError(f"nothing on the active path is as early as {text}")
+        return best
+
+    def _on_line(self, line: int) -> int:
+        heads = self._session.heads
+        for row in range(len(self._session)):
+            head = heads[row]
+            if head.line == line:
+                return row
+            if head.kind is Kind.GAP and head.line is not None and head.line < line:
+                following = heads[row + 1].line if row + 1 < len(self._session) else None
+                if following is None or line < following:
+                    return row
+        raise UnknownRefError(f"no checkpoint's record is on line {line}")
+
+    def _at_step(self, step: int) -> int:
+        heads = self._session.heads
+        rows = [row for row in range(len(self._session)) if heads[row].step == step]
+        if not rows:
+            every = (heads[row].step for row in range(len(self._session)))
+            steps = sorted({step for step in every if step is not None})
+            hint = f"steps: {steps[0]} to {steps[-1]}" if steps else "this format has no steps"
+            raise UnknownRefError(f"there is no step {step} in this session", hint)
+        return rows[-1]
+
+    def _moved(self, row: int, distance: int) -> int:
+        tree = self._session.tree
+        if distance < 0:
+            depth = tree.depth(row) + distance
+            if depth < 0:
+                raise UnknownRefError(
+                    f"{self.short_id(row)} has only {tree.depth(row)} ancestors, not {-distance}"
+                )
+            return tree.ancestor_at(row, depth)
+        for _ in range(distance):
+            row = self._child(row)
+        return row
+
+    def _child(self, row: int) -> int:
+        """Give the next row on the active path; off it, or at its end, the newest child."""
+        session = self._session
+        if session.on_active_path[row] and row != session.active:
+            return session.active_path[session.tree.depth(row) + 1]
+        children = session.tree.children(row)
+        if not children:
+            raise UnknownRefError(f"{self.short_id(row)} has no children")
+        return children[-1]
+
+    def _only(self, rows: Sequence[int], what: str, candidates: Sequence[str]) -> int:
+        if not rows:
+            self._unknown(what, candidates)
+        if len(rows) > 1:
+            shown = ", ".join(self.short_id(row) for row in rows[:_CANDIDATES])
+            more = f" and {len(rows) - _CANDIDATES} more" if len(rows) > _CANDIDATES else ""
+            raise AmbiguousRefError(f"{what} names {len(rows)} checkpoints", f"{shown}{more}")
+        return rows[0]
+
+    def _unknown(self, what: str, candidates: Sequence[str]) -> NoReturn:
+        shown = ", ".join(map(quoted, candidates[:_CANDIDATES]))
+        hint = f"there are: {shown}" if shown else None
+        raise UnknownRefError(f"there is no {what} in this session", hint)
+
+    def _sorted_ids(self) -> list[tuple[str, int]]:
+        if self._by_id is None:
+            self._by_id = sorted((name, row) for row, name in enumerate(self._session.ids))
+        return self._by_id
+
+
+def _number(point: Point) -> int:
+    if not (point.value.isascii() and point.value.isdecimal()):
+        raise UsageError(f"{point.key}={point.value} is no number")
+    return int(point.value)
+
+
+def _moment(text: str) -> float | None:
+    """Give the seconds of an ISO time; without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _common_length(text: str, other: str) -> int:
+    length = 0
+    for mine, theirs in zip(text, other, strict=False):
+        if mine != theirs:
+            break
+        length += 1
+    return length

@@ -1,0 +1,54 @@
+"""Every expected error of ttdbg: one root class that carries a message, a hint and an exit code.
+
+* `TtdbgError`
+  * `UsageError` (exit 2): the request itself is wrong
+    * `UnknownRefError`, `AmbiguousRefError`: a ref that names no point, or several
+  * `CannotReadError` (exit 3): the location is not there, not a file, or nothing that ttdbg reads
+    * `StoreError`: a store, driver or server failed while it was read
+  * `UnsupportedError` (exit 4): this format cannot do what was asked
+
+Bad data inside a session is never an error: it is a `Finding`, and reading goes on.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class TtdbgError(Exception):
+    """The root of all expected errors: what happened, and what to do next."""
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(TtdbgError):
+    """The request is wrong: an unknown option value, an impossible range."""
+
+
+class UnknownRefError(UsageError):
+    """A ref that names no point of the session."""
+
+
+class AmbiguousRefError(UsageError):
+    """A ref that names several points; the hint lists them."""
+
+
+class CannotReadError(TtdbgError):
+    """The location cannot be read as any session."""
+
+    exit_code = 3
+
+
+class StoreError(CannotReadError):
+    """A store failed while it was being read; the cause is chained."""
+
+
+class UnsupportedError(TtdbgError):
+    """The format does not support what was asked."""
+
+    exit_code = 4

@@ -1,0 +1,58 @@
+"""Pi: a JSONL session tree (versions 1, 2 and 3, and what Pi 1.6 adds), migrated in memory only.
+
+The first line is a header, every other line an entry with `id` and `parentId`; the last entry of
+the file is the active leaf. The facts were measured with Pi 1.6.0 and 0.73.1; where the two
+differ the newer one wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from tt_debugger.core.model import Session, SessionId
+from tt_debugger.core.replay import Rules
+from tt_debugger.formats.pi.reading import ENTRY_TYPES, PiReading
+from tt_debugger.formats.pi.replay import PiRules
+from tt_debugger.formats.shared.jsonl import JsonlFile, Reading, first_records
+from tt_debugger.storage.files import HEAD
+from tt_debugger.store import Match, Probe
+
+
+class Pi(JsonlFile):
+    """A session of the Pi coding agent."""
+
+    format: ClassVar[str] = "pi"
+    about: ClassVar[str] = "session trees of the Pi coding agent, versions 1 to 3 (JSONL)"
+    reading: ClassVar[type[Reading]] = PiReading
+
+    @classmethod
+    def sniff(cls, probe: Probe) -> Match | None:
+        """Tell a Pi file by its header, or by entries that only Pi writes."""
+        found = first_records(probe)
+        if not found:
+            return None
+        if found[0].get("type") == "session" and isinstance(found[0].get("id"), str):
+            return Match(95, "the first record is a session header")
+        entries = [
+            each for each in found if "parentId" in each and each.get("type") in ENTRY_TYPES
+        ]
+        headers = [each for each in found if each.get("type") == "session"]
+        if entries and headers:
+            return Match(85, "a session header among entries with parentId")
+        if entries:
+            return Match(70, f"{len(entries)} entries with parentId, no header")
+        return None
+
+    def sessions(self) -> Sequence[SessionId]:
+        """Give the id in the header; without one, the name of the file."""
+        head = Probe(self.location, "", self._file.read(0, HEAD), self._file.size())
+        ids = (each.get("id") for each in first_records(head) if each.get("type") == "session")
+        return next(((SessionId(own),) for own in ids if isinstance(own, str)), super().sessions())
+
+    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:  # noqa: ARG002
+        """Give Pi's rules; they are the same for every session."""
+        return PiRules(uncompacted=uncompacted)
+
+
+STORE = Pi

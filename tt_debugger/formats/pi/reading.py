@@ -1,0 +1,282 @@
+"""Reading a Pi file: which record is a header, an entry, or something that Pi does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+
+from tt_debugger.core.findings import Code, Severity, finding
+from tt_debugger.core.json import as_map, text_or_none
+from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
+from tt_debugger.core.text import summary_line
+from tt_debugger.core.tree import Linked
+from tt_debugger.formats.shared.jsonl import Place, Reading, refusals, resolved_labels
+from tt_debugger.formats.shared.pi_messages import message_head, usage_of
+
+FORMAT = "pi"
+NEWEST_VERSION = 3
+ENTRY_TYPES = frozenset(
+    (
+        "message",
+        "model_change",
+        "thinking_level_change",
+        "compaction",
+        "branch_summary",
+        "custom",
+        "custom_message",
+        "label",
+        "session_info",
+        "usage",
+        "context_edit",
+    )
+)
+
+_REFUSED = {
+    Code.CYCLE: "the parents go in a circle: Pi 1.6 stops with an error, Pi 0.73 never ends",
+}
+
+
+class PiSession(msgspec.Struct, frozen=True):
+    """What replay needs to know of a file: its version; for version 1, its entries by index."""
+
+    version: int
+    entry_names: tuple[str | None, ...]
+
+
+class PiReading(Reading):
+    """A Pi file, read entry by entry."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__(location)
+        self.header: dict[str, Any] | None = None
+        self.version = 1
+        self.labels: list[tuple[object, object, Place]] = []
+        self.title: str | None = None
+        self.entry_names: list[str | None] = []
+
+    def take(self, record: dict[str, Any], place: Place) -> None:
+        """Take a header, or an entry as a checkpoint."""
+        if record.get("type") == "session":
+            self._take_header(record, place)
+            return
+        if self.header is None and not self.heads:
+            self.note(
+                Code.AGENT_REFUSES,
+                "the first record is no session header",
+                place,
+                hint="Pi 1.6 does not open this file; Pi 0.73 would overwrite it by an empty one",
+            )
+        first_version = self.version == 1 and self.header is not None
+        own_id = place.name if first_version else record.get("id")
+        parent = record.get("parentId")
+        if first_version:
+            parent = next((name for name in reversed(self.entry_names) if name), None)
+        head = self._head(record, place)
+        self.add(head, own_id, parent, place)
+        self.entry_names.append(place.name if first_version else None)
+
+    def _take_header(self, record: dict[str, Any], place: Place) -> None:
+        self.entry_names.append(None)
+        if self.header is not None:
+            self.note(
+                Code.HEADER,
+                "a second session header is ignored, as Pi does",
+                place,
+                severity=Severity.NOTE,
+            )
+            return
+        self.header = record
+        version = record.get("version", 1)
+        self.version = version if isinstance(version, int) else NEWEST_VERSION
+        if self.version > NEWEST_VERSION:
+            self.note(
+                Code.NEWER_VERSION,
+                f"the format version is {self.version}; read as version {NEWEST_VERSION}",
+                place,
+                hint="an update of ttdbg may know it",
+            )
+        if self.heads:
+            self.note(Code.HEADER, "the session header is not the first record", place)
+
+    def _head(self, record: dict[str, Any], place: Place) -> Head:
+        kind = record.get("type")
+        make = _HEADS.get(kind) if isinstance(kind, str) else None
+        if not isinstance(kind, str):
+            self.note(Code.WRONG_TYPE, "the entry has no type", place, hint="shown as unreadable")
+            head = Head(Kind.UNREADABLE, name="unreadable", summary=_keys(record), failed=True)
+        elif make is None:
+            self.note(
+                Code.UNKNOWN_RECORD,
+                f"the entry type {kind!r} is not known",
+                place,
+                hint="kept as custom; Pi walks through it and sends nothing of it",
+            )
+            head = Head(Kind.CUSTOM, name=kind, summary=_keys(record))
+        elif kind == "message" and not isinstance(record.get("message"), dict):
+            self.note(Code.WRONG_TYPE, "the message is not an object", place)
+            head = Head(Kind.UNREADABLE, name="message", summary=_keys(record), failed=True)
+        else:
+            head = make(record)
+        if kind == "label":
+            self.labels.append((record.get("targetId"), record.get("label"), place))
+        elif kind == "session_info":
+            self.title = title(record)
+        return msgspec.structs.replace(head, time=_seconds(record.get("timestamp")))
+
+    def session(self, linked: Linked, extent: Extent) -> Session:
+        """Give the session; the last entry of the file is the active leaf."""
+        header = self.header or {}
+        labels, unlabelled = resolved_labels(self.labels, linked)
+        active = _last_entry(self)
+        session = Session(
+            SessionId(text_or_none(header.get("id")) or PurePath(self.location).stem),
+            FORMAT,
+            self.heads,
+            linked.ids,
+            linked.parents,
+            labels,
+            active,
+            self.title,
+            text_or_none(header.get("cwd")),
+            _forked_from(header),
+            extent,
+            own=PiSession(self.version, tuple(self.entry_names)),
+        )
+        findings = [*self.findings, *linked.findings, *unlabelled]
+        findings += self.lost_history(session, "Pi")
+        findings += refusals(linked, _REFUSED)
+        return msgspec.structs.replace(session, findings=tuple(findings))
+
+    def found_byte_order_mark(self) -> None:
+        """Note that Pi 1.6 does not open such a file."""
+        self.findings.append(
+            finding(
+                Code.AGENT_REFUSES,
+                "the file begins with a byte order mark",
+                hint="Pi 1.6 does not open it, Pi 0.73 does; remove the first three bytes",
+                line=1,
+                offset=0,
+            )
+        )
+
+    def found_unreadable(self, place: Place, why: str) -> None:
+        """Note that Pi passes over such a line without a word."""
+        self.note(
+            Code.UNREADABLE,
+            f"not readable: {why}",
+            place,
+            hint="Pi skips this line in silence; what hangs on it becomes a new root",
+            checkpoint=f"gap@{place.line}" if place.part == 1 else None,
+        )
+
+    def found_torn_tail(self, place: Place) -> None:
+        """Note what Pi makes of a torn last line."""
+        self.note(
+            Code.TORN_TAIL,
+            f"the last line is not complete ({place.length} bytes)",
+            place,
+            hint="it may still be being written; Pi skips it in silence, and Pi 0.73 glues its"
+            " next entry to it and loses that too",
+        )
+
+
+def _last_entry(reading: PiReading) -> int | None:
+    rows = range(len(reading.links) - 1, -1, -1)
+    return next((row for row in rows if reading.heads.kind(row) is not Kind.GAP), None)
+
+
+def _forked_from(header: Mapping[str, Any]) -> str | None:
+    return text_or_none(header.get("parentSession")) or text_or_none(header.get("branchedFrom"))
+
+
+def _keys(record: Mapping[str, Any]) -> str:
+    return summary_line(" ".join(record))
+
+
+def title(record: Mapping[str, Any]) -> str | None:
+    """Give the name in a `session_info`, trimmed; an empty one clears it."""
+    name = record.get("name")
+    return (name.strip() or None) if isinstance(name, str) else None
+
+
+def _seconds(value: Any) -> float | None:
+    """Give the seconds of an ISO time, None for anything else."""
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def milliseconds(value: Any) -> int | None:
+    """Give the milliseconds since 1970 of an ISO time, None for anything else."""
+    seconds = _seconds(value)
+    return None if seconds is None else round(seconds * 1000)
+
+
+def _compaction_head(entry: Mapping[str, Any]) -> Head:
+    summary = summary_line(text_or_none(entry.get("summary")) or "")
+    return Head(Kind.COMPACTION, None, "compact", summary, usage=usage_of(entry.get("usage")))
+
+
+def _branch_summary_head(entry: Mapping[str, Any]) -> Head:
+    summary = summary_line(text_or_none(entry.get("summary")) or "")
+    return Head(Kind.BRANCH_SUMMARY, None, "branch", summary, usage=usage_of(entry.get("usage")))
+
+
+def _context_edit_head(entry: Mapping[str, Any]) -> Head:
+    what = "removes" if entry.get("replacement") is None else "replaces the content of"
+    return Head(Kind.CUSTOM, None, "edit", f"{what} {entry.get('targetId')}")
+
+
+def _label_head(entry: Mapping[str, Any]) -> Head:
+    label = text_or_none(entry.get("label"))
+    what = (
+        f"{label} on {entry.get('targetId')}" if label else f"cleared on {entry.get('targetId')}"
+    )
+    return Head(Kind.LABEL, None, "label", summary_line(what))
+
+
+def _model_head(entry: Mapping[str, Any]) -> Head:
+    return Head(
+        Kind.MODEL_CHANGE,
+        None,
+        "model",
+        summary_line(f"{entry.get('provider')}/{entry.get('modelId')}"),
+    )
+
+
+_HEADS: dict[str, Callable[[dict[str, Any]], Head]] = {
+    "message": lambda entry: message_head(as_map(entry.get("message"))),
+    "custom_message": lambda entry: message_head({**entry, "role": "custom"}),
+    "model_change": _model_head,
+    "thinking_level_change": lambda entry: Head(
+        Kind.SETTING, None, "thinking", summary_line(str(entry.get("thinkingLevel")))
+    ),
+    "compaction": _compaction_head,
+    "branch_summary": _branch_summary_head,
+    "label": _label_head,
+    "session_info": lambda entry: Head(Kind.SETTING, None, "title", title(entry) or ""),
+    "custom": lambda entry: Head(
+        Kind.CUSTOM, None, text_or_none(entry.get("customType")) or "custom", _data_summary(entry)
+    ),
+    "usage": lambda entry: Head(
+        Kind.CUSTOM,
+        None,
+        "usage",
+        summary_line(str(entry.get("kind") or "")),
+        usage=usage_of(entry.get("usage")),
+    ),
+    "context_edit": _context_edit_head,
+}
+
+
+def _data_summary(entry: Mapping[str, Any]) -> str:
+    data = entry.get("data")
+    return "" if data is None else summary_line(msgspec.json.encode(data).decode())

@@ -1,0 +1,232 @@
+"""Records: the JSON objects in a line of bytes, read generously and exactly.
+
+A well-formed line takes the quick way (msgspec). A line that it refuses is read again by a
+lenient reader that keeps what other JSON readers lose: NaN, numbers beyond 64 bits and lone
+surrogates as text or U+FFFD, bytes that are no UTF-8 replaced, and a second record that a torn
+write glued behind a first. Each leniency is named, so that it can become a finding.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+DEEPEST = 256
+"""Levels of nesting that a record may have."""
+
+_BIG_NUMBER = re.compile(rb"\d{19}")
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_NOT_BRACKET = re.compile(rb"[^\[\]{}]+")
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Leniency(enum.StrEnum):
+    """What had to be forgiven to read a record."""
+
+    BAD_UTF8 = "bytes that are no UTF-8 were replaced"
+    LONE_SURROGATE = "half of a surrogate pair was replaced"
+    ODD_NUMBER = "a number that JSON does not have, or beyond 64 bits, is kept as text"
+    RAW_CONTROL = "control characters stand in a text without being escaped"
+
+
+class Record(NamedTuple):
+    """One JSON object and its bytes within the line."""
+
+    begin: int
+    end: int
+    value: dict[str, Any]
+    forgiven: tuple[Leniency, ...] = ()
+
+
+class Refused(NamedTuple):
+    """Bytes within a line that are no record, and why not."""
+
+    begin: int
+    end: int
+    why: str
+
+
+def records(line: bytes) -> list[Record | Refused]:
+    """Read all records of a line, which is not blank; together they cover the whole line."""
+    try:
+        value = _decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return _reread(line)
+    if too_deep(line):
+        return [Refused(0, len(line), f"nested deeper than {DEEPEST} levels")]
+    if isinstance(value, dict):
+        if _BIG_NUMBER.search(line):
+            return _reread(line)
+        return [Record(0, len(line), cast("dict[str, Any]", value))]
+    return [Refused(0, len(line), f"{_json_name(value)}, not an object")]
+
+
+def too_deep(line: bytes) -> bool:
+    """Tell whether brackets outside of strings are nested deeper than `DEEPEST`."""
+    if line.count(b"[") + line.count(b"{") <= DEEPEST:
+        return False
+    depth = 0
+    for bracket in _NOT_BRACKET.sub(b"", _STRING.sub(b"", line)):
+        depth += 1 if bracket in b"[{" else -1
+        if depth > DEEPEST:
+            return True
+    return False
+
+
+def _reread(line: bytes) -> list[Record | Refused]:
+    if too_deep(line):
+        return [Refused(0, len(line), f"nested deeper than {DEEPEST} levels")]
+    if not line.strip(b"\0"):
+        return [Refused(0, len(line), "NUL bytes only: lost in a crash")]
+    text, bad_utf8 = _as_text(line)
+    reader = _LenientReader()
+    found: list[Record | Refused] = []
+    for begin, end, value in reader.values(text):
+        first, last = _byte_place(text, begin), _byte_place(text, end)
+        if isinstance(value, dict):
+            if bad_utf8:
+                reader.forgiven.add(Leniency.BAD_UTF8)
+            forgiven = tuple(each for each in Leniency if each in reader.forgiven)
+            found.append(Record(first, last, cast("dict[str, Any]", value), forgiven))
+        else:
+            why = value if isinstance(value, _Why) else f"{_json_name(value)}, not an object"
+            found.append(Refused(first, last, why))
+        reader.forgiven = set()
+    return _covering(found, len(line))
+
+
+def _as_text(line: bytes) -> tuple[str, bool]:
+    """Decode UTF-8; bytes that are none become U+DC80..U+DCFF, one character each."""
+    try:
+        return line.decode(), False
+    except UnicodeDecodeError:
+        return line.decode(errors="surrogateescape"), True
+
+
+def _byte_place(text: str, place: int) -> int:
+    return place if text.isascii() else len(text[:place].encode(errors="surrogateescape"))
+
+
+def _covering(found: list[Record | Refused], length: int) -> list[Record | Refused]:
+    """Stretch the pieces over the white space between them, so that no byte is unaccounted."""
+    covering: list[Record | Refused] = []
+    for place, piece in enumerate(found):
+        begin = covering[-1].end if covering else 0
+        end = length if place == len(found) - 1 else piece.end
+        covering.append(piece._replace(begin=begin, end=end))
+    return covering
+
+
+class _Why(str):
+    """A reason, told apart from a string that was read."""
+
+    __slots__ = ()
+
+
+class _LenientReader:
+    """Reads the values of a text one after the other, noting what it forgave since last asked."""
+
+    def __init__(self) -> None:
+        self.forgiven: set[Leniency] = set()
+        self._strict = self._decoder(strict=True)
+        self._lax = self._decoder(strict=False)
+
+    def _decoder(self, *, strict: bool) -> json.JSONDecoder:
+        return json.JSONDecoder(
+            parse_constant=self._constant,
+            parse_float=self._float,
+            parse_int=self._int,
+            strict=strict,
+        )
+
+    def values(self, text: str) -> Iterator[tuple[int, int, Any]]:
+        """Give the begin, end and value of each; a `_Why` for what cannot be read."""
+        place = _after_space(text, 0)
+        while place < len(text):
+            try:
+                value, end = self._value(text, place)
+            except (ValueError, RecursionError) as error:
+                yield place, len(text), _Why(_reason(error, place))
+                return
+            yield place, end, self._cleaned(value)
+            place = _after_space(text, end)
+
+    def _value(self, text: str, place: int) -> tuple[Any, int]:
+        try:
+            return self._strict.raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Invalid control character"):
+                raise
+            found = self._lax.raw_decode(text, place)
+            self.forgiven.add(Leniency.RAW_CONTROL)
+            return found
+
+    def _constant(self, name: str) -> Any:
+        self.forgiven.add(Leniency.ODD_NUMBER)
+        return {"$type": "float", "$value": name}
+
+    def _float(self, text: str) -> Any:
+        value = float(text)
+        return self._kept_as_text(text) if value in (float("inf"), float("-inf")) else value
+
+    def _int(self, text: str) -> Any:
+        if len(text) > len(str(_HIGHEST)) or not _LOWEST <= int(text) <= _HIGHEST:
+            return self._kept_as_text(text)
+        return int(text)
+
+    def _kept_as_text(self, text: str) -> Any:
+        self.forgiven.add(Leniency.ODD_NUMBER)
+        return {"$type": "decimal.Decimal", "$value": text}
+
+    def _cleaned(self, value: Any) -> Any:
+        """Replace lone surrogates in all text. Recursion is safe: depth was checked before."""
+        if isinstance(value, str):
+            return self._cleaned_text(value)
+        if isinstance(value, dict):
+            items = cast("dict[str, Any]", value).items()
+            return {self._cleaned_text(key): self._cleaned(item) for key, item in items}
+        if isinstance(value, list):
+            return [self._cleaned(item) for item in cast("list[Any]", value)]
+        return value
+
+    def _cleaned_text(self, text: str) -> str:
+        cleaned = _SURROGATE.sub(_REPLACED, text)
+        if cleaned != text:
+            escaped = all("\udc80" <= each <= "\udcff" for each in _SURROGATE.findall(text))
+            self.forgiven.add(Leniency.BAD_UTF8 if escaped else Leniency.LONE_SURROGATE)
+        return cleaned
+
+
+def _after_space(text: str, place: int) -> int:
+    match = _SPACE.match(text, place)
+    return match.end() if match else place
+
+
+def _reason(error: Exception, place: int) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"no JSON at character {error.pos - place + 1}: {error.msg}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def _json_name(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case str():
+            return "text"
+        case list():
+            return "a list"
+        case _:
+            return "a number"

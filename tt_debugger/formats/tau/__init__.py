@@ -1,0 +1,48 @@
+"""Tau: a JSONL session tree without a header; entries with `id`, `parent_id` and seconds.
+
+The last entry of the file that is not `type: leaf` is the active leaf. The facts were measured
+with Tau 0.4.8, which refuses a whole file for one bad line; ttdbg shows what is there and says
+which line it is.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tt_debugger.core.model import Session
+from tt_debugger.core.replay import Rules
+from tt_debugger.formats.shared.jsonl import JsonlFile, Reading, first_records
+from tt_debugger.formats.tau.entries import ENTRIES
+from tt_debugger.formats.tau.reading import TauReading
+from tt_debugger.formats.tau.replay import TauRules
+from tt_debugger.store import Match, Probe
+
+
+class Tau(JsonlFile):
+    """A session of the Tau coding agent."""
+
+    format: ClassVar[str] = "tau"
+    about: ClassVar[str] = "session trees of the Tau coding agent (JSONL)"
+    reading: ClassVar[type[Reading]] = TauReading
+
+    @classmethod
+    def sniff(cls, probe: Probe) -> Match | None:
+        """Tell a Tau file by entries with `parent_id`, or of types that only Tau writes."""
+        found = first_records(probe)
+        if any(each.get("type") == "session" or "parentId" in each for each in found):
+            return None
+        entries = [each for each in found if each.get("type") in ENTRIES]
+        if any("parent_id" in each for each in entries):
+            return Match(90, "entries with parent_id")
+        if any("created_at" in each or "namespace" in each for each in entries):
+            return Match(80, "an entry that only Tau writes")
+        if entries and all("uuid" not in each and "message" in each for each in entries):
+            return Match(40, "message entries without a header")
+        return None
+
+    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:  # noqa: ARG002
+        """Give Tau's rules; they are the same for every session."""
+        return TauRules(uncompacted=uncompacted)
+
+
+STORE = Tau

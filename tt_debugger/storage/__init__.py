@@ -1,0 +1,1 @@
+"""How bytes and rows are reached; nothing here knows a format."""

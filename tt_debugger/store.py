@@ -1,0 +1,118 @@
+"""The contract of a format: what it must give to be opened, followed, forked from or recorded to.
+
+A store is one opened location. `Store` is required; the other protocols are abilities that a
+store has or has not (`isinstance(store, Follows)`). All calls are synchronous. Bad data becomes
+findings; what goes wrong outside (a file that vanished, a driver that is missing) is raised as an
+error from `tt_debugger.errors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+import msgspec
+
+from tt_debugger.core.model import Session, SessionId
+from tt_debugger.core.replay import Body, Rules
+
+
+class Probe(msgspec.Struct, frozen=True):
+    """What a format may know of a location before it is opened.
+
+    `location` is the text it was asked by; `head` the first bytes of a file (up to 64 KiB),
+    `size` its length in bytes.
+    """
+
+    location: str
+    name: str
+    head: bytes
+    size: int
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A format's claim to a location: a score from 1 to 100 and the reason for it."""
+
+    score: int
+    reason: str
+
+
+class Cursor(msgspec.Struct, frozen=True):
+    """How far a session was read. What it holds is its format's own business."""
+
+    position: Any
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """A session as read, with the cursor from which `follow` goes on."""
+
+    session: Session
+    cursor: Cursor
+
+
+Progress = Callable[[int, int], None]
+"""Is told now and then how much is done, of how much: bytes for a file."""
+
+
+def unheard(_done: int, _of: int) -> None:
+    """Progress that nobody watches."""
+
+
+@runtime_checkable
+class Store(Protocol):
+    """One opened location."""
+
+    format: ClassVar[str]
+    about: ClassVar[str]
+    """One sentence for `ttdbg formats`: what this format is."""
+    location: str
+
+    @classmethod
+    def sniff(cls, probe: Probe) -> Match | None:
+        """Tell whether this format reads the location. Pure: the probe is all it sees."""
+        ...
+
+    @classmethod
+    def open(cls, location: str) -> Self:
+        """Open the location for reading. Raises CannotReadError."""
+        ...
+
+    def sessions(self) -> Sequence[SessionId]:
+        """Give the ids of all sessions here, newest last."""
+        ...
+
+    def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
+        """Read the index of a session. Raises CannotReadError."""
+        ...
+
+    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
+        """Give the rules by which the bodies of this session replay.
+
+        With `uncompacted` compactions drop nothing, so that all that was said is in the state.
+        """
+        ...
+
+    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
+        """Decode the records of some rows, in the order asked for."""
+        ...
+
+    def raw(self, session: Session, row: int) -> bytes:
+        """Give the bytes of a row's record as they are stored."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        ...
+
+
+@runtime_checkable
+class Follows(Protocol):
+    """A store whose sessions can be watched as they grow."""
+
+    def follow(self, since: Cursor) -> Loaded:
+        """Read on from a cursor: the session as it is now, and where it was read to.
+
+        The answer is what loading anew would give. A file that was cut or replaced is read from
+        its beginning. Nothing new gives the same session.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Widgets: each shows one value and speaks through messages."""

@@ -1,0 +1,1 @@
+"""Results as Rich renderables, shared by the command line and the UI."""

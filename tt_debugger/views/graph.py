@@ -1,0 +1,39 @@
+"""The graph of a session as lines, as `git log --graph` draws one, but oldest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from tt_debugger.core.lanes import lay_out
+from tt_debugger.core.model import Session
+from tt_debugger.core.refs import Resolver
+from tt_debugger.views.palette import Glyphs, Palette
+from tt_debugger.views.row import RowView
+
+
+def graph_lines(
+    session: Session,
+    resolver: Resolver,
+    palette: Palette,
+    glyphs: Glyphs,
+    width: int | None,
+) -> Iterator[Text]:
+    """Give one line a checkpoint, with the shortest unique prefix of its id."""
+    tree = session.tree
+    order = tree.parents_first()
+    on_active_path = session.on_active_path
+    view = RowView(palette, glyphs, len(str(len(session))))
+    ids = [resolver.short_id(row) for row in order]
+    id_width = max(map(len, ids), default=0)
+    lanes = lay_out(
+        order,
+        session.parents.__getitem__,
+        tree.children,
+        lambda row: bool(on_active_path[row]),
+    )
+    for row, name, laid in zip(order, ids, lanes, strict=True):
+        rest = None if width is None else max(width - id_width - 1, 0)
+        line = Text(f"{name:<{id_width}} ", palette.label, no_wrap=True, end="\n")
+        yield line.append_text(view.text(session, row, laid, rest))
