@@ -30,9 +30,9 @@ API = "openai-completions"
 def main() -> None:
     """Writes both sample files."""
     pi = flaky_test_story()
-    pi.save(HERE / "pi" / f"{pi.stamp}_{pi.session_id}.jsonl")
+    pi.save(HERE / "pi.jsonl")
     tau = importer_story()
-    tau.save(HERE / "tau" / f"{tau.session_id}.jsonl")
+    tau.save(HERE / "tau.jsonl")
 
 
 # --- What both recorders share -----------------------------------------------------------------

@@ -12,13 +12,14 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
+from urllib.parse import unquote
 
 import msgspec
 
 from tt_debugger.core.changes import Change, State
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.model import Checkpoint, Extent, Heads, Kind, Session, SessionId
-from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment
+from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
 from tt_debugger.core.replay import Body, Replay, Resumed
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError, StoreError, TtdbgError, UnknownRefError
@@ -148,17 +149,17 @@ class Debugger:
         with self._lock, _outside_errors(self._store.format):
             return self._store.raw(self.session, row)
 
-    def inspect(self, row: int) -> Inspection:
+    def inspect(self, row: int, *, uncompacted: bool = False) -> Inspection:
         """Give all that is known of a checkpoint."""
         with self._lock:
             parent = self.session.parents[row]
-            before = None if parent == NO_ROW else self.state(parent)
+            before = None if parent == NO_ROW else self.state(parent, uncompacted=uncompacted)
             return Inspection(
                 self.session.checkpoint(row),
-                self.changes(row),
+                self.changes(row, uncompacted=uncompacted),
                 self.body(row),
                 before,
-                self.state(row),
+                self.state(row, uncompacted=uncompacted),
                 self.raw(row),
                 self.findings_at(row),
             )
@@ -240,19 +241,24 @@ class _BodyCache:
 
 
 def _chosen(store: Store, wanted: str | None) -> SessionId:
-    """Give the session named, by its id or a unique prefix; without a name the newest."""
+    """Give the session named, by its id or a unique prefix; without a name the newest.
+
+    A name is tried as given, then percent-decoded.
+    """
     ids = store.sessions()
     if not ids:
         raise CannotReadError(f"there are no sessions in {store.location}")
     if wanted is None:
         return ids[-1]
-    matches = [each for each in ids if each == wanted] or [
-        each for each in ids if each.startswith(wanted)
-    ]
+    names = (wanted, unquote(wanted))
+    exact = [each for name in names for each in ids if each == name]
+    if exact:
+        return exact[0]
+    matches = [each for each in ids if each.startswith(names)]
     if len(matches) != 1:
         raise UnknownRefError(
             f"{wanted!r} names {len(matches) or 'no'} sessions here",
-            f"there are: {', '.join(ids)}",
+            f"there are: {', '.join(map(quoted, ids))}",
         )
     return matches[0]
 

@@ -12,8 +12,10 @@ import click
 
 from tt_debugger import __version__
 from tt_debugger.cli import commands, output
-from tt_debugger.errors import TtdbgError
+from tt_debugger.errors import TtdbgError, UsageError
 
+PROGRAM = "ttdbg"
+COMPLETION = "_TTDBG_COMPLETE"
 INTERRUPTED = 130
 
 
@@ -29,9 +31,14 @@ class _Commands(click.Group):
         return importlib.import_module(f"{commands.__name__}.{cmd_name}").command
 
 
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="ttdbg")
-def cli() -> None:
+@click.command(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+)
+@click.version_option(__version__, prog_name=PROGRAM)
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Time-travel debugging of AI-agent sessions.
 
     Open what an agent left behind, see the tree of everything that was tried, and the exact
@@ -41,26 +48,38 @@ def cli() -> None:
     leaf), root, an id or its unique prefix, row=14, label=NAME, line=7, time=2026-01-31T12:00Z;
     ~3 goes three parents up, +3 three children down, A..B is a range.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(UsageError.exit_code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; give the exit code."""
+    output.prepare_streams()
     try:
-        done = cli.main(
-            arguments if arguments is None else list(arguments),
-            prog_name="ttdbg",
-            standalone_mode=False,
-        )
+        code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except TtdbgError as error:
-        return output.fail(error)
-    except click.ClickException as error:
-        output.narrate(f"ttdbg: {error.format_message()}")
-        return error.exit_code
+        code = output.fail(error)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else PROGRAM
+        code = output.fail(UsageError(error.format_message(), f"see `{command} --help`"))
     except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:
-        # The reader of the pipe has seen enough; Python's own flush at exit must not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return done if isinstance(done, int) else 0
+        code = output.give_up_stdout()
+    except OSError as error:
+        code = output.give_up_stdout(error)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    if COMPLETION in os.environ:
+        cli.main(prog_name=PROGRAM)  # answers the shell, and exits
+    # Not by `cli.main`, which makes an exit with 1 of a broken pipe.
+    try:
+        with cli.make_context(PROGRAM, arguments) as context:
+            code = cli.invoke(context)
+    except click.exceptions.Exit as left:
+        return left.exit_code
+    return code if isinstance(code, int) else 0

@@ -6,6 +6,8 @@ comes from content is made safe before it gets here, and JSON is escaped here.
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 import sys
@@ -16,7 +18,7 @@ import msgspec
 
 from tt_debugger.core.findings import Finding, Severity
 from tt_debugger.core.text import safe_line
-from tt_debugger.errors import TtdbgError
+from tt_debugger.errors import CannotReadError, TtdbgError
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -28,12 +30,48 @@ _NOT_INERT = re.compile(
     "[\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f"
     "\u205f-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
 )
+_NOT_ASCII = re.compile(r"[^\0-\x7f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def prepare_streams() -> None:
+    """Make both streams take any text: what they cannot encode is escaped, closed ones drop it."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, io.TextIOWrapper(io.BytesIO(), "utf-8"))
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def give_up_stdout(error: OSError | None = None) -> int:
+    """Stop writing to stdout: in peace when its reader has seen enough, else for this error."""
+    # Python flushes once more when it exits, and would complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error is None:
+        return 0
+    return fail(CannotReadError(f"cannot write the answer: {error.strerror or error}"))
 
 
 def json_line(value: Any) -> None:
     """Write a value as one line of JSON."""
-    text = msgspec.json.encode(value).decode()
-    _write(_NOT_INERT.sub(_escaped, text) + "\n")
+    text = _NOT_INERT.sub(_escaped, _json_text(value))
+    if not _is_unicode(sys.stdout.encoding):
+        text = _NOT_ASCII.sub(_escaped, text)
+    sys.stdout.write(text + "\n")
+
+
+def _json_text(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        # A name of a file that is no UTF-8 has lone surrogates in Python.
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _is_unicode(encoding: str | None) -> bool:
+    return (encoding or "").lower().startswith("utf")
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -45,7 +83,7 @@ def lines(texts: Iterable[Text]) -> None:
     """Write lines: with colours on a terminal, plain on a pipe."""
     if not is_terminal():
         for text in texts:
-            _write(text.plain + "\n")
+            sys.stdout.write(text.plain + "\n")
         return
     from rich.console import Console
 
@@ -89,7 +127,7 @@ def glyphs() -> Glyphs:
 
 def narrate(text: str) -> None:
     """Write a line to stderr."""
-    _write_to(sys.stderr, f"{safe_line(text)}\n")
+    sys.stderr.write(f"{safe_line(text)}\n")
 
 
 def narrate_findings(findings: tuple[Finding, ...], location: str) -> None:
@@ -110,12 +148,3 @@ def fail(error: TtdbgError) -> int:
     if error.hint:
         narrate(f"hint: {error.hint}")
     return error.exit_code
-
-
-def _write(text: str) -> None:
-    _write_to(sys.stdout, text)
-
-
-def _write_to(stream: Any, text: str) -> None:
-    encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

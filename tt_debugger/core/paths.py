@@ -38,7 +38,8 @@ def value_at(state: Any, path: Path) -> Any:
     value: Any = state
     for depth, key in enumerate(path):
         try:
-            value = as_map(value)[str(key)] if isinstance(value, dict) else value[key]
+            # A text has indexes too, but no places.
+            value = as_map(value)[str(key)] if isinstance(value, dict) else _items(value)[key]
         except (KeyError, IndexError, TypeError) as error:
             raise KeyError(pointer(path[: depth + 1])) from error
     return value
@@ -53,6 +54,10 @@ def dotted(path: Path) -> str:
         else:
             text += f".{key}" if text else key
     return text
+
+
+def _items(value: Any) -> Any:
+    return value if isinstance(value, list) else None
 
 
 def _escaped(key: str) -> str:

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import msgspec
 
 from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.text import safe_line
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import AmbiguousRefError, UnknownRefError, UsageError
 
@@ -27,7 +28,7 @@ _CANDIDATES = 6
 _KEYED = re.compile(r"(?:^|(?<=:))(row|step|label|time|line|mark)=")
 _STEPS = re.compile(r"(?:[~+]\d*)+\Z")
 _STEP = re.compile(r"([~+])(\d*)")
-_SPECIAL = re.compile(r"[:~+#@%\s\x00-\x1f\x7f-\x9f]|\.\.|=")
+_SPECIAL = re.compile(r"[:~+#@%\s\x00-\x1f\x7f-\x9f]|\.\.|\A\.|\.\Z|=")
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -98,12 +99,18 @@ def _moves(text: str) -> list[Move]:
 
 
 def quoted(text: str) -> str:
-    """Give an id or value as it stands in a ref: special characters percent-encoded."""
+    """Give an id or value as it stands in a ref.
 
-    def encoded(found: re.Match[str]) -> str:
-        return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="replace"))
+    Percent-encoded are the characters that refs are made of, and those that cannot be seen: ids
+    that only look alike stay apart.
+    """
 
-    text = _SPECIAL.sub(encoded, text)
+    def encoded(text: str) -> str:
+        return "".join(f"%{byte:02X}" for byte in text.encode(errors="replace"))
+
+    text = _SPECIAL.sub(lambda found: encoded(found[0]), text)
+    if not text.isascii():
+        text = "".join(each if safe_line(each) == each else encoded(each) for each in text)
     return f"%{ord(text[0]):02X}{text[1:]}" if text == "root" else text
 
 

@@ -49,7 +49,10 @@ def _lines(
 def _put_lines(path: Path, old: Any, new: Any, palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
     """Give a put as lines; of two objects only the members that differ."""
     left, right = as_map(old), as_map(new)
-    if left and right and "role" not in right:
+    counts = _grown_counts(left, right)
+    if counts:
+        yield _line("~", path, counts, palette.change)
+    elif left and right and "role" not in right:
         for key in dict.fromkeys((*left, *right)):
             mine, theirs = left.get(key, _ABSENT), right.get(key, _ABSENT)
             if mine is _ABSENT:
@@ -64,6 +67,22 @@ def _put_lines(path: Path, old: Any, new: Any, palette: Palette, glyphs: Glyphs)
         yield _line("=", path, f"{preview(new)} (rewritten, the same)", palette.dim)
     else:
         yield _line("~", path, f"{preview(old)} {glyphs.arrow} {preview(new)}", palette.change)
+
+
+def _grown_counts(left: dict[str, Any], right: dict[str, Any]) -> str:
+    """Give in one line by how much the numbers of an object went up or down; else nothing."""
+    if left.keys() != right.keys() or not all(map(_is_number, (*left.values(), *right.values()))):
+        return ""
+    steps = {key: right[key] - value for key, value in left.items() if right[key] != value}
+    return ", ".join(f"{key} {_signed(step)}" for key, step in steps.items())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _signed(step: float) -> str:
+    return f"{step:+,}" if isinstance(step, int) else f"{step:+.4g}"
 
 
 def _splice_lines(
@@ -82,9 +101,7 @@ def _line(sign: str, path: Path, what: str, style: str) -> Text:
 
 
 def _titled(sign: str, where: str, what: str, style: str) -> Text:
-    line = Text(f"{sign} {safe_line(where)}", style)
-    line.append(f"  {what}" if what else "", "")
-    return line
+    return Text.assemble((f"{sign} {safe_line(where)}", style), f"  {what}" if what else "")
 
 
 def _old(before: State, path: Path) -> Any:

@@ -35,5 +35,5 @@ def graph_lines(
     )
     for row, name, laid in zip(order, ids, lanes, strict=True):
         rest = None if width is None else max(width - id_width - 1, 0)
-        line = Text(f"{name:<{id_width}} ", palette.label, no_wrap=True, end="\n")
+        line = Text(no_wrap=True).append(f"{name:<{id_width}} ", palette.label)
         yield line.append_text(view.text(session, row, laid, rest))

@@ -20,6 +20,8 @@ class Palette(msgspec.Struct, frozen=True):
     lane: str = "magenta"
     label: str = "yellow"
     cursor: str = "reverse"
+    cursor_far: str = "underline"
+    """The cursor of a pane that has not the focus."""
 
 
 ANSI = Palette()
@@ -44,6 +46,8 @@ class Glyphs(msgspec.Struct, frozen=True):
     bad: str = "✗"
     fork: str = "┬"
     arrow: str = "→"
+    open: str = "▾"
+    closed: str = "▸"
     ellipsis: str = "…"
     line: str = "─"
     lines: tuple[str, ...] = tuple(" ╵╷│╴╯╮┤╶╰╭├─┴┬┼")
@@ -67,6 +71,8 @@ ASCII = Glyphs(
     bad="x",
     fork="Y",
     arrow="->",
+    open="v",
+    closed=">",
     ellipsis="...",
     line="-",
     lines=tuple(" ||||'.|-`,|-+++"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from tt_debugger.core.replay import Repair
-    from tt_debugger.debugger import Debugger
+    from tt_debugger.debugger import Debugger, Inspection
 
 
 @click.command("show")
@@ -36,22 +36,22 @@ def command(location: str, *, as_json: bool, resume: bool, uncompacted: bool) ->
     if resume and uncompacted:
         raise UsageError("--resume and --uncompacted exclude each other")
     with opened(location) as (debugger, fragment):
-        row = one_row(debugger, fragment)
-        reading = Resumed(debugger.state(row, uncompacted=uncompacted))
-        if resume:
-            reading = debugger.resumed(row)
+        seen = debugger.inspect(one_row(debugger, fragment), uncompacted=uncompacted)
+        row = seen.checkpoint.row
+        reading = debugger.resumed(row) if resume else Resumed(seen.state)
         if as_json:
-            output.json_line(_answer(debugger, row, reading))
+            output.json_line(_answer(debugger, seen, reading))
         else:
-            output.lines(_lines(debugger, row, reading))
+            output.lines(_lines(debugger, seen, reading))
 
 
-def _answer(debugger: Debugger, row: int, reading: Resumed) -> dict[str, Any]:
+def _answer(debugger: Debugger, seen: Inspection, reading: Resumed) -> dict[str, Any]:
+    row = seen.checkpoint.row
     return {
         "ttdbg": VERSION,
-        "checkpoint": checkpoint_json(debugger.session.checkpoint(row)),
+        "checkpoint": checkpoint_json(seen.checkpoint),
         "state": reading.state,
-        "changes": [change_json(each) for each in debugger.changes(row)],
+        "changes": [change_json(each) for each in seen.changes],
         "repairs": [_repair_json(each) for each in reading.repairs],
         "findings": [finding_json(each) for each in debugger.findings_on_path(row)],
     }
@@ -61,7 +61,7 @@ def _repair_json(repair: Repair) -> dict[str, Any]:
     return {"index": repair.index, "kind": repair.kind, "why": repair.why}
 
 
-def _lines(debugger: Debugger, row: int, reading: Resumed) -> Iterator[Text]:
+def _lines(debugger: Debugger, seen: Inspection, reading: Resumed) -> Iterator[Text]:
     from rich.text import Text
 
     from tt_debugger.views.changes import change_lines
@@ -75,7 +75,7 @@ def _lines(debugger: Debugger, row: int, reading: Resumed) -> Iterator[Text]:
     from tt_debugger.views.message import message_lines, messages_in
 
     palette, glyphs = output.palette(), output.glyphs()
-    seen = debugger.inspect(row)
+    row = seen.checkpoint.row
     yield title_line(debugger.session, row, palette)
     yield from meta_lines(debugger.session, row, palette)
     parts = [

@@ -15,7 +15,7 @@ from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import Linked
 from tt_debugger.formats.shared.jsonl import Place, Reading, refusals, resolved_labels
-from tt_debugger.formats.shared.pi_messages import message_head, usage_of
+from tt_debugger.formats.shared.pi_messages import branch_summary_line, message_head, usage_of
 
 FORMAT = "pi"
 NEWEST_VERSION = 3
@@ -226,7 +226,7 @@ def _compaction_head(entry: Mapping[str, Any]) -> Head:
 
 
 def _branch_summary_head(entry: Mapping[str, Any]) -> Head:
-    summary = summary_line(text_or_none(entry.get("summary")) or "")
+    summary = branch_summary_line(entry.get("summary"))
     return Head(Kind.BRANCH_SUMMARY, None, "branch", summary, usage=usage_of(entry.get("usage")))
 
 

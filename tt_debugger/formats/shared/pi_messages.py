@@ -19,6 +19,10 @@ from tt_debugger.core.text import summary_line
 _TELLING = ("command", "path", "file_path", "pattern", "query", "url", "prompt", "description")
 _SHELLS = frozenset(("bash", "shell"))
 _EXIT_NOTE = "Command exited with code"
+_BRANCH_OPENING = (
+    "The user explored a different conversation branch before returning here.\n"
+    "Summary of that exploration:"
+)
 _FAILED_STOPS = frozenset(("error", "aborted"))
 
 
@@ -91,7 +95,7 @@ def _system_head(message: dict[str, Any]) -> Head:
 
 
 def _branch_summary_head(message: dict[str, Any]) -> Head:
-    return Head(Kind.BRANCH_SUMMARY, None, "branch", _summary(message.get("summary")))
+    return Head(Kind.BRANCH_SUMMARY, None, "branch", branch_summary_line(message.get("summary")))
 
 
 def _compaction_summary_head(message: dict[str, Any]) -> Head:
@@ -176,6 +180,12 @@ def _system_summary(message: dict[str, Any]) -> str:
         for tool in as_list(message.get(key)):
             text += f" {sign}{as_map(tool).get('name')}"
     return _summary(text)
+
+
+def branch_summary_line(value: Any) -> str:
+    """Give what a branch summary says, without the sentence that both agents begin it with."""
+    text = value if isinstance(value, str) else ""
+    return summary_line(text.removeprefix(_BRANCH_OPENING))
 
 
 def _summary(value: Any) -> str:

@@ -14,7 +14,7 @@ from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import Linked
 from tt_debugger.formats.shared.jsonl import Place, Reading, refusals, resolved_labels
-from tt_debugger.formats.shared.pi_messages import message_head, usage_of
+from tt_debugger.formats.shared.pi_messages import branch_summary_line, message_head, usage_of
 from tt_debugger.formats.tau.entries import ENTRIES, migrated, refusal
 
 FORMAT = "tau"
@@ -213,7 +213,11 @@ _HEADS: dict[str, Callable[[dict[str, Any]], Head]] = {
         Kind.COMPACTION, None, "compact", _summary(entry), usage=usage_of(entry.get("usage"))
     ),
     "branch_summary": lambda entry: Head(
-        Kind.BRANCH_SUMMARY, None, "branch", _summary(entry), usage=usage_of(entry.get("usage"))
+        Kind.BRANCH_SUMMARY,
+        None,
+        "branch",
+        branch_summary_line(entry.get("summary")),
+        usage=usage_of(entry.get("usage")),
     ),
     "label": _label_head,
     "leaf": lambda entry: Head(Kind.CUSTOM, None, "leaf", str(entry.get("entry_id"))),

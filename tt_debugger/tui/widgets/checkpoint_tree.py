@@ -1,0 +1,136 @@
+"""The tree: one row a checkpoint, drawn by line over a flat index of the visible rows."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+
+import msgspec
+from textual import events
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tt_debugger.core.lanes import LaneRow
+from tt_debugger.core.model import Session
+from tt_debugger.tui.widgets.lines import line_strip
+from tt_debugger.views.row import RowView
+
+
+class VisibleRows(msgspec.Struct, frozen=True):
+    """What the tree shows: the rows from top to bottom, and the lanes of each."""
+
+    session: Session
+    order: Sequence[int]
+    lanes: Sequence[LaneRow]
+
+    def place_of(self, row: int) -> int:
+        """Give the line on which a row stands, or that of the next one which is visible."""
+        if self.order and self.order[min(row, len(self.order) - 1)] == row:
+            return row
+        place = next((n for n, each in enumerate(self.order) if each == row), None)
+        return bisect_left(self.order, row) if place is None else place
+
+
+class CheckpointTree(ScrollView, can_focus=True):
+    """The rows of a session with a cursor.
+
+    Whoever owns the tree sets `on_cursor`, which is called at once with the row under the cursor:
+    a message instead would reach the inspector two frames later, which is what people see as slow.
+    """
+
+    DEFAULT_CSS = """
+    CheckpointTree { scrollbar-size-vertical: 1; overflow-x: hidden; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
+        super().__init__(id=id)
+        self.on_cursor: Callable[[int], None] = _nobody
+        self._rows: VisibleRows | None = None
+        self._view: RowView | None = None
+        self._cursor = 0
+
+    def update_from(self, rows: VisibleRows, view: RowView, cursor_row: int) -> None:
+        """Show other rows, with the cursor on one of them."""
+        self._rows, self._view = rows, view
+        self._cursor = rows.place_of(cursor_row) if rows.order else 0
+        self.virtual_size = Size(self.size.width, len(rows.order))
+        self._scroll_to_cursor(center=True)
+        self.refresh()
+
+    @property
+    def cursor_row(self) -> int | None:
+        """The row under the cursor, None where nothing is shown."""
+        if self._rows is None or not self._rows.order:
+            return None
+        return self._rows.order[self._cursor]
+
+    @property
+    def cursor_place(self) -> int:
+        """The line of the cursor, counted from 0."""
+        return self._cursor
+
+    def move_to_row(self, row: int) -> None:
+        """Put the cursor on a row."""
+        if self._rows is not None:
+            self.move_to(self._rows.place_of(row))
+
+    def move_by(self, lines: int) -> None:
+        """Move the cursor by some lines."""
+        self.move_to(self._cursor + lines)
+
+    def move_to(self, place: int) -> None:
+        """Put the cursor on a line, the nearest one where there are fewer."""
+        if self._rows is None or not self._rows.order:
+            return
+        place = min(max(place, 0), len(self._rows.order) - 1)
+        if place == self._cursor:
+            return
+        self.refresh_line(self._cursor)
+        self._cursor = place
+        self.refresh_line(place)
+        self._scroll_to_cursor()
+        self.on_cursor(self._rows.order[place])
+
+    def _scroll_to_cursor(self, *, center: bool = False) -> None:
+        self.scroll_to_region(
+            Region(0, self._cursor, 1, 1),
+            animate=False,
+            center=center,
+            force=True,
+            immediate=True,
+        )
+
+    def on_resize(self) -> None:
+        """Keep the cursor in view."""
+        if self._rows is not None:
+            self.virtual_size = Size(self.size.width, len(self._rows.order))
+            self._scroll_to_cursor()
+
+    def on_focus(self) -> None:
+        """Show the cursor as the one that keys move."""
+        self.refresh_line(self._cursor)
+
+    def on_blur(self) -> None:
+        """Show the cursor as resting."""
+        self.refresh_line(self._cursor)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor where the mouse was clicked."""
+        self.move_to(event.y + self.scroll_offset.y)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the row on one line."""
+        place = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        if self._rows is None or self._view is None or place >= len(self._rows.order):
+            return Strip.blank(width, self.rich_style)
+        row = self._rows.order[place]
+        text = self._view.text(self._rows.session, row, self._rows.lanes[place], width)
+        palette = self._view.palette
+        cursor = palette.cursor if self.has_focus else palette.cursor_far
+        return line_strip(text, width, self, cursor if place == self._cursor else "")
+
+
+def _nobody(_row: int) -> None:
+    """Stand in until somebody owns the tree."""

@@ -1,0 +1,100 @@
+"""Lines: a pane that draws what it is given line by line, and takes lines only as they are seen.
+
+A message can be megabytes long, so the lines come from an iterator that is drawn on while the
+reader scrolls; what was not yet asked for costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from rich.cells import chop_cells
+from rich.text import Text
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+AHEAD = 60
+"""Lines that are taken beyond the last one in view."""
+
+
+class Lines(ScrollView, can_focus=True):
+    """A scrolling pane of text lines, wrapped to its width at words, or anywhere if `fold`."""
+
+    DEFAULT_CSS = """
+    Lines { scrollbar-size-vertical: 1; overflow-x: hidden; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
+        super().__init__(id=id)
+        self._source: Iterator[Text] = iter(())
+        self._given: list[Text] = []
+        self._wrapped: list[Text] = []
+
+    def update_from(self, lines: Iterable[Text], *, keep_scroll: bool = False) -> None:
+        """Show other lines, from the top or where the old ones were scrolled to."""
+        self._source, self._given, self._wrapped = iter(lines), [], []
+        if not keep_scroll:
+            self.scroll_to(y=0, animate=False, immediate=True)
+        self._reach(self.scroll_offset.y)
+        self.refresh()
+
+    @property
+    def plain_lines(self) -> list[str]:
+        """The lines taken so far, as text."""
+        return [line.plain for line in self._wrapped]
+
+    def on_resize(self) -> None:
+        """Wrap anew what was given."""
+        given, self._given, self._wrapped = self._given, [], []
+        for line in given:
+            self._take(line)
+        self._reach(self.scroll_offset.y)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Take more lines as the reader scrolls on."""
+        super().watch_scroll_y(old_value, new_value)
+        self._reach(round(new_value))
+
+    def _reach(self, top: int) -> None:
+        wanted = top + self.size.height + AHEAD
+        while len(self._wrapped) < wanted:
+            more = list(islice(self._source, AHEAD))
+            if not more:
+                break
+            for line in more:
+                self._take(line)
+        self.virtual_size = Size(self._width, len(self._wrapped))
+
+    @property
+    def _width(self) -> int:
+        return max(self.scrollable_content_region.width, 1)
+
+    def _take(self, line: Text) -> None:
+        self._given.append(line)
+        if line.cell_len <= self._width:
+            self._wrapped.append(line)
+        elif line.overflow == "fold":
+            pieces = chop_cells(line.plain, self._width)
+            self._wrapped += [Text(piece, line.style) for piece in pieces]
+        else:
+            self._wrapped += line.wrap(self.app.console, self._width)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line."""
+        place = y + self.scroll_offset.y
+        width = self.size.width
+        if place >= len(self._wrapped):
+            return Strip.blank(width, self.rich_style)
+        return line_strip(self._wrapped[place], width, self)
+
+
+def line_strip(line: Text, width: int, widget: ScrollView, style: str = "") -> Strip:
+    """Give a line of text as a strip of this width, on the widget's background."""
+    if style:
+        line = line.copy()
+        line.stylize_before(style)
+    strip = Strip(line.render(widget.app.console), line.cell_len)
+    base = widget.rich_style + widget.app.console.get_style(style) if style else widget.rich_style
+    return strip.adjust_cell_length(width, base).apply_style(base)
