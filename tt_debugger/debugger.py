@@ -23,9 +23,9 @@ from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quo
 from tt_debugger.core.replay import Body, Replay, Resumed
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError, StoreError, TtdbgError, UnknownRefError
-from tt_debugger.formats import best_match, known_formats, refuse_unknown
+from tt_debugger.formats import recognise
 from tt_debugger.storage.probe import probe
-from tt_debugger.store import Cursor, Follows, Loaded, Progress, Store, unheard
+from tt_debugger.store import Cursor, Follows, Loaded, Probe, Progress, Store, unheard
 
 BODIES_KEPT = 256
 
@@ -61,6 +61,16 @@ def _exists(path: str) -> bool:
         return False
 
 
+def format_of(seen: Probe) -> type[Store] | None:
+    """Give the format of a location, None where it holds nothing at all.
+
+    Raises CannotReadError where it holds what no format recognises.
+    """
+    if not seen.head.strip() and seen.size == len(seen.head):
+        return None
+    return recognise(seen)[0]
+
+
 class Debugger:
     """An opened session. Its answers may be asked for from any thread, one at a time."""
 
@@ -83,14 +93,11 @@ class Debugger:
         Raises CannotReadError, or UnknownRefError for a session that is not there.
         """
         seen = probe(location)
-        stores = known_formats()
-        claim = best_match(seen, stores)
-        if claim is None:
-            if seen.head.strip():
-                raise refuse_unknown(seen, stores)
+        found = format_of(seen)
+        if found is None:
             return cls(None, _blank(seen.size), location)
-        with _outside_errors(claim[0].format):
-            store = claim[0].open(location)
+        with _outside_errors(found.format):
+            store = found.open(location)
             return cls(store, store.load(_chosen(store, session), progress), location)
 
     def follow(self) -> bool:

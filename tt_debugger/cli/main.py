@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
-import pkgutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -23,7 +23,8 @@ class _Commands(click.Group):
     """The commands, each loaded from its own file when it is first needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+        names = (path.stem for path in Path(commands.__path__[0]).glob("*.py"))
+        return sorted(name for name in names if not name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):

@@ -60,7 +60,7 @@ TIMELINE = (
     Key(("l", "right"), "next_tab(1)", "next tab; in the state unfold", "Inspector"),
     Key(("enter", "space"), "open", "fold or unfold in the state", "Inspector"),
     Key(("tab",), "switch", "between tree and inspector", "View", "pane"),
-    Key(("z",), "zoom", "give the whole screen to this pane, or share it again", "View", "zoom"),
+    Key(("z",), "zoom", "the whole screen for this pane, or share it", "View", "zoom"),
     Key(("question_mark",), "help", "this help", "View", "help"),
     Key(("q",), "quit", "quit", "View", "quit"),
 )

@@ -4,6 +4,8 @@ An answer carries its question, so that the screen can drop one it no longer wan
 row that was asked for, the neighbours are read ahead, so that stepping is answered at once.
 """
 
+# pyright: reportUnknownVariableType=false
+# Textual leaves the type parameter of `Worker` open.
 from __future__ import annotations
 
 from collections import OrderedDict
@@ -112,7 +114,7 @@ class Loader:
                 order,
                 session.parents.__getitem__,
                 session.tree.children,
-                session.on_active_path.__getitem__,
+                lambda each: bool(session.on_active_path[each]),
             )
             # Both are worked out when first asked for: here, not on the first frame.
             _ = session.context_sizes, session.rows

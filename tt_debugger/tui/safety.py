@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
@@ -44,5 +43,5 @@ def _is_suspect(segment: Segment) -> bool:
 def _mended(segment: Segment) -> Segment:
     style = segment.style
     if style is not None and style.link is not None:
-        style = style + Style(link="")
+        style = style.update_link(None)
     return Segment(safe_line(segment.text), style, segment.control)

@@ -57,7 +57,7 @@ def _title(message: dict[str, Any], palette: Palette, glyphs: Glyphs) -> Iterato
         for key in ("toolName", "customType", "model", "stopReason")
         if isinstance(message.get(key), str)
     ]
-    failed = message.get("isError") is True or message.get("stopReason") in {"error", "aborted"}
+    failed = message.get("isError") is True or message.get("stopReason") in ("error", "aborted")
     title = Text(safe_line(" · ".join(parts)), palette.dim)
     if failed:
         title = Text.assemble((f"{glyphs.bad} failed  ", palette.bad), title)

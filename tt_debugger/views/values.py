@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
+from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.paths import Path
 from tt_debugger.core.text import safe_line, safe_text, summary_line
 
@@ -23,9 +24,9 @@ def preview(value: Any, limit: int = PREVIEW) -> str:
         case str():
             return safe_line(f'"{summary_line(value, limit)}"')
         case dict():
-            return _map_preview(cast("dict[str, Any]", value), limit)
+            return _map_preview(as_map(value), limit)
         case list():
-            items = cast("list[Any]", value)
+            items = as_list(value)
             return f"[{counted(len(items), 'item')}]" if items else "[]"
         case _:
             return safe_line(str(value))
@@ -61,17 +62,19 @@ def _leaf(value: Any) -> str:
 
 def _content_preview(message: dict[str, Any]) -> str:
     content = message.get("content", message.get("summary", message.get("command", "")))
+    if not content and message.get("sections"):
+        return f"sections {', '.join(as_map(message['sections']))}"
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
         return preview(content)
-    return ", ".join(_block_preview(block) for block in cast("list[Any]", content)) or "(empty)"
+    return ", ".join(_block_preview(block) for block in as_list(content)) or "(empty)"
 
 
 def _block_preview(block: Any) -> str:
     if not isinstance(block, dict):
         return preview(block)
-    parts = cast("dict[str, Any]", block)
+    parts = as_map(block)
     kind = parts.get("type")
     if kind == "text":
         return summary_line(str(parts.get("text")), PREVIEW)
@@ -102,7 +105,7 @@ class StateRow(msgspec.Struct, frozen=True):
 def children_of(value: Any) -> list[tuple[Any, Any]]:
     """Give key and value of everything directly inside a value."""
     if isinstance(value, dict):
-        return list(cast("dict[str, Any]", value).items())
+        return list(as_map(value).items())
     if isinstance(value, list):
-        return list(enumerate(cast("list[Any]", value)))
+        return list(enumerate(as_list(value)))
     return []

@@ -32,10 +32,12 @@ def command(location: str, *, as_json: bool) -> int:
             from rich.text import Text
 
             from tt_debugger.views.checkpoint import finding_lines
+            from tt_debugger.views.values import counted
 
             output.lines(finding_lines(session.findings, output.palette()))
             extent = session.extent
             shown = f", {extent.shown:,} of {extent.size:,} bytes shown" if extent else ""
-            what = f"{len(session.findings)} findings" if session.findings else "nothing found"
-            output.lines([Text(f"{what}: {len(session):,} checkpoints{shown}")])
+            found = len(session.findings)
+            what = counted(found, "finding") if found else "nothing found"
+            output.lines([Text(f"{what}: {counted(len(session), 'checkpoint')}{shown}")])
         return 1 if is_serious(session.findings) else 0

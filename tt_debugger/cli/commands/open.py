@@ -7,7 +7,7 @@ import sys
 import click
 
 from tt_debugger.cli.arguments import location
-from tt_debugger.debugger import split_location
+from tt_debugger.debugger import format_of, split_location
 from tt_debugger.errors import UsageError
 from tt_debugger.storage.probe import probe
 
@@ -20,7 +20,7 @@ def command(location: str) -> None:
     if fragment.is_range:
         raise UsageError("the UI opens at one point, not at a range")
     # What cannot be opened is said before the screen is taken over.
-    probe(path)
+    format_of(probe(path))
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             "`ttdbg open` needs a terminal", "for a pipe, use `ttdbg log` or `ttdbg show`"

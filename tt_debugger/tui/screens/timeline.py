@@ -1,10 +1,11 @@
 """The Timeline: the tree of a session and, beside or below it, the inspector."""
 
+# pyright: reportUnknownMemberType=false
+# Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.events import Resize
 from textual.screen import Screen
 
 from tt_debugger.core.model import Session
@@ -38,6 +39,7 @@ class TimelineScreen(Screen[None]):
 
     CSS_PATH = "timeline.tcss"
     BINDINGS = bindings(TIMELINE)
+    HORIZONTAL_BREAKPOINTS = [(0, "narrow"), (WIDE, "wide")]  # noqa: RUF012 - typed above
 
     def __init__(
         self, location: str, fragment: Fragment, palette: Palette, glyphs: Glyphs
@@ -69,9 +71,12 @@ class TimelineScreen(Screen[None]):
         """Let go of the session."""
         self.loader.close()
 
-    def on_resize(self, event: Resize) -> None:
-        """Put the inspector beside the tree or below it."""
-        self.set_class(event.size.width >= WIDE, "wide")
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that was asked for is shown."""
+        if self._rows is None:
+            return False
+        return not self._rows.order or self.inspector.row == self._wanted
 
     @property
     def tree_pane(self) -> CheckpointTree:
@@ -203,28 +208,33 @@ class TimelineScreen(Screen[None]):
             self.action_switch()
 
     def action_switch(self) -> None:
-        """Give the focus to the other pane."""
-        if isinstance(self.focused, CheckpointTree):
-            self.inspector.pane.focus()
-        else:
-            self.tree_pane.focus()
-        self._follow_zoom()
+        """Give the focus, and the screen if it is not shared, to the other pane."""
+        to_inspector = self._in_tree
+        if self._is_zoomed:
+            self._zoom(to_inspector=to_inspector)
+        # Not before the pane is displayed again: what is hidden takes no focus.
+        self.call_after_refresh(
+            self.set_focus, self.inspector.pane if to_inspector else self.tree_pane
+        )
 
     def action_zoom(self) -> None:
         """Give the whole screen to the pane that has the focus, or share it again."""
-        if self.has_class("zoom-tree") or self.has_class("zoom-inspector"):
+        if self._is_zoomed:
             self.remove_class("zoom-tree", "zoom-inspector")
         else:
-            self._zoom()
+            self._zoom(to_inspector=not self._in_tree)
 
-    def _follow_zoom(self) -> None:
-        if self.has_class("zoom-tree") or self.has_class("zoom-inspector"):
-            self.remove_class("zoom-tree", "zoom-inspector")
-            self._zoom()
+    @property
+    def _in_tree(self) -> bool:
+        return isinstance(self.focused, CheckpointTree)
 
-    def _zoom(self) -> None:
-        in_tree = isinstance(self.focused, CheckpointTree)
-        self.add_class("zoom-tree" if in_tree else "zoom-inspector")
+    @property
+    def _is_zoomed(self) -> bool:
+        return self.has_class("zoom-tree") or self.has_class("zoom-inspector")
+
+    def _zoom(self, *, to_inspector: bool) -> None:
+        self.set_class(to_inspector, "zoom-inspector")
+        self.set_class(not to_inspector, "zoom-tree")
 
     def action_help(self) -> None:
         """Show all keys."""

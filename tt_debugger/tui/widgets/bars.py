@@ -30,7 +30,8 @@ class TopBar(Widget):
 
     def render(self) -> Text:
         """Draw the line; what does not fit is cut before the place is."""
-        line = Text(" ttdbg ", f"reverse {self.palette.accent}", no_wrap=True)
+        line = Text(no_wrap=True)
+        line.append(" ttdbg ", f"reverse {self.palette.accent}")
         for number, part in enumerate(self._left):
             style = self.palette.text if number == 1 else self.palette.dim
             line.append(f"  {safe_line(part)}", f"bold {style}" if number == 1 else style)

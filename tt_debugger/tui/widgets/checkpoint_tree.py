@@ -32,7 +32,7 @@ class VisibleRows(msgspec.Struct, frozen=True):
         return bisect_left(self.order, row) if place is None else place
 
 
-class CheckpointTree(ScrollView, can_focus=True):
+class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
     """The rows of a session with a cursor.
 
     Whoever owns the tree sets `on_cursor`, which is called at once with the row under the cursor:
@@ -49,14 +49,21 @@ class CheckpointTree(ScrollView, can_focus=True):
         self._rows: VisibleRows | None = None
         self._view: RowView | None = None
         self._cursor = 0
+        self._has_moved = False
 
     def update_from(self, rows: VisibleRows, view: RowView, cursor_row: int) -> None:
         """Show other rows, with the cursor on one of them."""
         self._rows, self._view = rows, view
         self._cursor = rows.place_of(cursor_row) if rows.order else 0
+        self._has_moved = False
         self.virtual_size = Size(self.size.width, len(rows.order))
-        self._scroll_to_cursor(center=True)
+        self._scroll_to_cursor()
         self.refresh()
+        # A scrollbar that appears only now does not know how far was scrolled before.
+        self.call_after_refresh(self._place_scrollbar)
+
+    def _place_scrollbar(self) -> None:
+        self.vertical_scrollbar.position = self.scroll_offset.y
 
     @property
     def cursor_row(self) -> int | None:
@@ -86,17 +93,19 @@ class CheckpointTree(ScrollView, can_focus=True):
         place = min(max(place, 0), len(self._rows.order) - 1)
         if place == self._cursor:
             return
+        self._has_moved = True
         self.refresh_line(self._cursor)
         self._cursor = place
         self.refresh_line(place)
         self._scroll_to_cursor()
         self.on_cursor(self._rows.order[place])
 
-    def _scroll_to_cursor(self, *, center: bool = False) -> None:
+    def _scroll_to_cursor(self) -> None:
+        """Bring the cursor into view; until it has moved, into the middle."""
         self.scroll_to_region(
             Region(0, self._cursor, 1, 1),
             animate=False,
-            center=center,
+            center=not self._has_moved,
             force=True,
             immediate=True,
         )
@@ -126,7 +135,7 @@ class CheckpointTree(ScrollView, can_focus=True):
         if self._rows is None or self._view is None or place >= len(self._rows.order):
             return Strip.blank(width, self.rich_style)
         row = self._rows.order[place]
-        text = self._view.text(self._rows.session, row, self._rows.lanes[place], width)
+        text = self._view.text(self._rows.session, row, self._rows.lanes[place], width - 1)
         palette = self._view.palette
         cursor = palette.cursor if self.has_focus else palette.cursor_far
         return line_strip(text, width, self, cursor if place == self._cursor else "")

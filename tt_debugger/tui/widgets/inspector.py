@@ -48,9 +48,9 @@ class TabBar(Widget):
     DEFAULT_CSS = "TabBar { height: 1; }"
     current = reactive("changes")
 
-    def __init__(self) -> None:
+    def __init__(self, palette: Palette) -> None:
         super().__init__()
-        self.palette = Palette()
+        self.palette = palette
 
     def render(self) -> Text:
         """Draw the names with their keys; the current one stands in brackets too."""
@@ -69,7 +69,7 @@ class Inspector(Vertical):
 
     DEFAULT_CSS = """
     Inspector ContentSwitcher { height: 1fr; }
-    Inspector Lines, Inspector StateTree { height: 1fr; }
+    Inspector Lines, Inspector StateTree { height: 1fr; padding-right: 1; }
     """
     tab = reactive("changes")
 
@@ -82,10 +82,15 @@ class Inspector(Vertical):
 
     def compose(self) -> ComposeResult:
         """Lay out the tab names over the tabs."""
-        yield TabBar()
+        yield TabBar(self.palette)
         with ContentSwitcher(initial="changes"):
             for name in TABS:
                 yield StateTree(id=name) if name == "state" else Lines(id=name)
+
+    @property
+    def row(self) -> int | None:
+        """The row that is shown, None while it is waited for."""
+        return None if self._shown is None else self._shown.row
 
     @property
     def pane(self) -> Lines | StateTree:

@@ -4,6 +4,8 @@ A message can be megabytes long, so the lines come from an iterator that is draw
 reader scrolls; what was not yet asked for costs nothing.
 """
 
+# pyright: reportUnknownMemberType=false
+# Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +21,7 @@ AHEAD = 60
 """Lines that are taken beyond the last one in view."""
 
 
-class Lines(ScrollView, can_focus=True):
+class Lines(ScrollView, can_focus=True, inherit_bindings=False):
     """A scrolling pane of text lines, wrapped to its width at words, or anywhere if `fold`."""
 
     DEFAULT_CSS = """
@@ -92,9 +94,8 @@ class Lines(ScrollView, can_focus=True):
 
 def line_strip(line: Text, width: int, widget: ScrollView, style: str = "") -> Strip:
     """Give a line of text as a strip of this width, on the widget's background."""
-    if style:
-        line = line.copy()
-        line.stylize_before(style)
-    strip = Strip(line.render(widget.app.console), line.cell_len)
-    base = widget.rich_style + widget.app.console.get_style(style) if style else widget.rich_style
-    return strip.adjust_cell_length(width, base).apply_style(base)
+    console = widget.app.console
+    base = widget.rich_style + console.get_style(style or "none")
+    # `render` leaves the line's own style out where no part of the line has another.
+    strip = Strip(line.render(console), line.cell_len).apply_style(console.get_style(line.style))
+    return strip.adjust_cell_length(width).apply_style(base)

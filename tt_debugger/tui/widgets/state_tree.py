@@ -21,7 +21,7 @@ CHILDREN_AT_ONCE = 1000
 """Members of one container that are listed when it is opened."""
 
 
-class StateTree(ScrollView, can_focus=True):
+class StateTree(ScrollView, can_focus=True, inherit_bindings=False):
     """A state, folded to its top; which paths are open is remembered from state to state."""
 
     DEFAULT_CSS = """
