@@ -81,7 +81,9 @@ def _block_preview(block: Any) -> str:
     if kind == "thinking":
         return "(thinking)"
     if kind == "toolCall":
-        return f"calls {parts.get('name')}"
+        texts = (each for each in as_map(parts.get("arguments")).values() if isinstance(each, str))
+        argument = next(texts, "")
+        return f"calls {parts.get('name')}" + (f"({argument})" if argument else "")
     return str(kind)
 
 

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 import msgspec
+from rich.text import Text
 from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
@@ -135,10 +136,13 @@ class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
         if self._rows is None or self._view is None or place >= len(self._rows.order):
             return Strip.blank(width, self.rich_style)
         row = self._rows.order[place]
-        text = self._view.text(self._rows.session, row, self._rows.lanes[place], width - 1)
-        palette = self._view.palette
-        cursor = palette.cursor if self.has_focus else palette.cursor_far
-        return line_strip(text, width, self, cursor if place == self._cursor else "")
+        view = self._view
+        text = view.text(self._rows.session, row, self._rows.lanes[place], width - 2)
+        if place != self._cursor:
+            return line_strip(Text.assemble(" ", text), width, self)
+        style = view.palette.cursor if self.has_focus else view.palette.cursor_far
+        sign = (view.glyphs.cursor, view.palette.accent)
+        return line_strip(Text.assemble(sign, text), width, self, style)
 
 
 def _nobody(_row: int) -> None:

@@ -125,8 +125,11 @@ class StateTree(ScrollView, can_focus=True, inherit_bindings=False):
         width = self.scrollable_content_region.width
         if place >= len(self._rows):
             return Strip.blank(width, self.rich_style)
-        cursor = self._palette.cursor if self.has_focus and place == self._cursor else ""
-        return line_strip(self._line(self._rows[place], width), width, self, cursor)
+        line = self._line(self._rows[place], width - 1)
+        if not self.has_focus or place != self._cursor:
+            return line_strip(Text.assemble(" ", line), width, self)
+        sign = (self._glyphs.cursor, self._palette.accent)
+        return line_strip(Text.assemble(sign, line), width, self, self._palette.cursor)
 
     def _line(self, row: StateRow, width: int) -> Text:
         sign = "+" if row.is_changed else " "
