@@ -8,8 +8,7 @@ from __future__ import annotations
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 from urllib.parse import unquote
@@ -22,7 +21,7 @@ from tt_debugger.core.model import Checkpoint, Extent, Heads, Kind, Session, Ses
 from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
 from tt_debugger.core.replay import Body, Replay, Resumed
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.errors import CannotReadError, StoreError, TtdbgError, UnknownRefError
+from tt_debugger.errors import CannotReadError, UnknownRefError, outside_errors
 from tt_debugger.formats import recognise
 from tt_debugger.storage.probe import probe
 from tt_debugger.store import Cursor, Follows, Loaded, Probe, Progress, Store, unheard
@@ -96,7 +95,7 @@ class Debugger:
         found = format_of(seen)
         if found is None:
             return cls(None, _blank(seen.size), location)
-        with _outside_errors(found.format):
+        with outside_errors(found.format):
             store = found.open(location)
             return cls(store, store.load(_chosen(store, session), progress), location)
 
@@ -104,7 +103,7 @@ class Debugger:
         """Read what was added since; tell whether the session changed."""
         if not isinstance(self._store, Follows):
             return False
-        with self._lock, _outside_errors(self._store.format):
+        with self._lock, outside_errors(self._store.format):
             loaded = self._store.follow(self._cursor)
             self._cursor = loaded.cursor
             if loaded.session is self.session:
@@ -153,7 +152,7 @@ class Debugger:
         """Give the bytes of a checkpoint's record."""
         if self._store is None:
             return b""
-        with self._lock, _outside_errors(self._store.format):
+        with self._lock, outside_errors(self._store.format):
             return self._store.raw(self.session, row)
 
     def inspect(self, row: int, *, uncompacted: bool = False) -> Inspection:
@@ -222,7 +221,7 @@ class Debugger:
     def _decode(self, rows: Sequence[int]) -> list[Body]:
         if self._store is None:
             return []
-        with _outside_errors(self._store.format):
+        with outside_errors(self._store.format):
             return self._store.bodies(self.session, rows)
 
 
@@ -274,17 +273,3 @@ def _blank(size: int) -> Loaded:
     """Give the session of a file that holds nothing."""
     session = Session(SessionId(""), None, Heads(), [], array("q"), extent=Extent(size, 0))
     return Loaded(session, Cursor(None))
-
-
-@contextmanager
-def _outside_errors(format_name: str) -> Generator[None]:
-    """Turn what outside code raises into our error, with its cause chained."""
-    try:
-        yield
-    except TtdbgError:
-        raise
-    except Exception as error:
-        raise StoreError(
-            f"the format {format_name} failed: {type(error).__name__}: {error}",
-            "this is a bug; please report it with the output of `ttdbg doctor`",
-        ) from error

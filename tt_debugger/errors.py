@@ -12,6 +12,8 @@ Bad data inside a session is never an error: it is a `Finding`, and reading goes
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -52,3 +54,17 @@ class UnsupportedError(TtdbgError):
     """The format does not support what was asked."""
 
     exit_code = 4
+
+
+@contextmanager
+def outside_errors(format_name: str) -> Generator[None]:
+    """Turn what the code of a format raises unforeseen into a StoreError, its cause chained."""
+    try:
+        yield
+    except TtdbgError:
+        raise
+    except Exception as error:
+        raise StoreError(
+            f"the format {format_name} failed: {type(error).__name__}: {error}",
+            "this is a bug; please report it with the output of `ttdbg doctor`",
+        ) from error

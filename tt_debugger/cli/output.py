@@ -6,6 +6,7 @@ comes from content is made safe before it gets here, and JSON is escaped here.
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import os
@@ -31,6 +32,8 @@ _NOT_INERT = re.compile(
     "\u205f-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
 )
 _NOT_ASCII = re.compile(r"[^\0-\x7f]")
+_WITH_TWINS = "ttdbg.twins"
+_TWINS = {"·": "-", "…": "...", "⟨": "<", "⟩": ">"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -41,7 +44,19 @@ def prepare_streams() -> None:
         if stream is None:
             setattr(sys, name, io.TextIOWrapper(io.BytesIO(), "utf-8"))
         elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=_WITH_TWINS)
+
+
+def _with_twins(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Write what an encoding lacks: our own signs by their ASCII twins, the rest escaped."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    escaped = "".join(_TWINS.get(each) or ascii(each)[1:-1] for each in missing)
+    return escaped, error.end
+
+
+codecs.register_error(_WITH_TWINS, _with_twins)
 
 
 def give_up_stdout(error: OSError | None = None) -> int:

@@ -10,7 +10,7 @@ come from another row than it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
@@ -61,19 +61,33 @@ class _Layout:
         self._on_active_path = on_active_path
         self._busy: list[bool] = [False]
         self._forks: dict[int, _Fork] = {}
+        self._runs: dict[int, int] = {}
+        self._passing: dict[int, LaneRow] = {}
         self._known: dict[LaneRow, LaneRow] = {}
 
     def place(self, row: int, parent: int, children: Sequence[int]) -> LaneRow:
+        """Give the lanes of the next row. In a run they are those of the row before, mostly."""
+        lane = self._runs.pop(parent, None)
+        if lane is None:
+            return self._place_apart(row, parent, children)
+        if len(children) == 1:
+            self._runs[row] = lane
+        else:
+            return self._drawn(list(self._busy), lane, lane, self._open(row, lane, children))
+        if lane not in self._passing:
+            self._passing[lane] = self._drawn(list(self._busy), lane, lane, -1)
+        return self._passing[lane]
+
+    def _place_apart(self, row: int, parent: int, children: Sequence[int]) -> LaneRow:
         before = list(self._busy)
         lane, origin = self._lane_for(row, parent)
-        late_lane = self._open(row, lane, children)
+        return self._drawn(before, lane, origin, self._open(row, lane, children))
+
+    def _drawn(self, before: list[bool], lane: int, origin: int, late_lane: int) -> LaneRow:
         cells = self._cells(before, lane, origin, late_lane)
-        drawn = cells[: 2 * MOST_LANES]
-        used = zip(before, self._busy, strict=False)
-        hidden = sum(was or is_now for was, is_now in list(used)[MOST_LANES:])
-        if lane >= MOST_LANES:
-            hidden = max(hidden, 1)
-        laid = LaneRow(lane, tuple(drawn), hidden)
+        hidden = {lane, *_busy_from(MOST_LANES, before), *_busy_from(MOST_LANES, self._busy)}
+        hidden.difference_update(range(MOST_LANES))
+        laid = LaneRow(lane, tuple(cells[: 2 * MOST_LANES]), len(hidden))
         return self._known.setdefault(laid, laid)
 
     def _lane_for(self, row: int, parent: int) -> tuple[int, int]:
@@ -93,7 +107,9 @@ class _Layout:
     def _open(self, row: int, lane: int, children: Sequence[int]) -> int:
         """Keep the row's lane for its children; give the lane opened for late ones, or -1."""
         self._take(lane, busy=bool(children))
-        if not children:
+        if len(children) == 1:
+            self._runs[row] = lane
+        if len(children) < 2:  # noqa: PLR2004 - a fork has two ways
             return -1
         active = (child for child in children if self._on_active_path(child))
         fork = _Fork(lane, next(active, children[-1]), children[-1])
@@ -109,7 +125,9 @@ class _Layout:
 
     def _take(self, lane: int, *, busy: bool) -> None:
         self._busy += [False] * (lane + 1 - len(self._busy))
-        self._busy[lane] = busy
+        if self._busy[lane] != busy:
+            self._busy[lane] = busy
+            self._passing.clear()
 
     def _cells(self, before: list[bool], lane: int, origin: int, late_lane: int) -> list[int]:
         width = max(lane, origin, late_lane, _last_busy(before), _last_busy(self._busy)) + 1
@@ -122,6 +140,10 @@ class _Layout:
             if end >= 0:
                 _draw_between(cells, lane, end)
         return cells
+
+
+def _busy_from(first: int, lanes: Sequence[bool]) -> Iterator[int]:
+    return (lane for lane in range(first, len(lanes)) if lanes[lane])
 
 
 def _last_busy(lanes: Sequence[bool]) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tt_debugger.core.json import as_map
+from tt_debugger.core.json import as_list, as_map
 
 Key = str | int
 Path = tuple[Key, ...]
@@ -57,7 +57,7 @@ def dotted(path: Path) -> str:
 
 
 def _items(value: Any) -> Any:
-    return value if isinstance(value, list) else None
+    return as_list(value)
 
 
 def _escaped(key: str) -> str:

@@ -26,8 +26,10 @@ from tt_debugger.errors import AmbiguousRefError, UnknownRefError, UsageError
 SHORTEST_ID = 4
 _CANDIDATES = 6
 _KEYED = re.compile(r"(?:^|(?<=:))(row|step|label|time|line|mark)=")
-_STEPS = re.compile(r"(?:[~+]\d*)+\Z")
-_STEP = re.compile(r"([~+])(\d*)")
+_STEPS = re.compile(r"(?:[~+][0-9]*)+\Z")
+_STEP = re.compile(r"([~+])([0-9]*)")
+_MOST_DIGITS = 18
+"""Digits that a number in a ref may have: int() itself refuses thousands of them."""
 _SPECIAL = re.compile(r"[:~+#@%\s\x00-\x1f\x7f-\x9f]|\.\.|\A\.|\.\Z|=")
 
 
@@ -93,7 +95,7 @@ def _parse_point(text: str) -> Point:
 
 def _moves(text: str) -> list[Move]:
     return [
-        Move((-1 if sign == "~" else 1) * (int(count) if count else 1))
+        Move((-1 if sign == "~" else 1) * (_number(count, "a step") if count else 1))
         for sign, count in _STEP.findall(text)
     ]
 
@@ -158,7 +160,7 @@ class Resolver:
             case None:
                 row = self._named(point.value)
             case "row":
-                row = self._numbered(value)
+                row = self._numbered(_number(value, "row="))
             case "label":
                 labels = self._session.labels
                 rows = [row for row, label in labels.items() if label == value]
@@ -168,9 +170,9 @@ class Resolver:
             case "time":
                 row = self._at_time(value)
             case "line":
-                row = self._on_line(_number(point))
+                row = self._on_line(_number(point.value, f"{point.key}="))
             case _:
-                row = self._at_step(_number(point))
+                row = self._at_step(_number(point.value, f"{point.key}="))
         return row
 
     def _marked(self, name: str) -> int:
@@ -188,7 +190,7 @@ class Resolver:
             if not session.active_path:
                 raise UnknownRefError("there is no root: the session has no checkpoints")
             return session.active_path[0]
-        for name in (text, unquote(text)):
+        for name in (unquote(text), text):
             if name in session.rows:
                 return session.rows[name]
         rows = self._with_prefix(unquote(text))
@@ -206,10 +208,9 @@ class Resolver:
             rows.append(row)
         return rows
 
-    def _numbered(self, text: str) -> int:
-        number = int(text) if text.isdecimal() and text.isascii() else 0
+    def _numbered(self, number: int) -> int:
         if not 1 <= number <= len(self._session):
-            raise UnknownRefError(f"there is no row {text}", f"rows: 1 to {len(self._session)}")
+            raise UnknownRefError(f"there is no row {number}", f"rows: 1 to {len(self._session)}")
         return number - 1
 
     def _at_time(self, text: str) -> int:
@@ -291,10 +292,10 @@ class Resolver:
         return self._by_id
 
 
-def _number(point: Point) -> int:
-    if not (point.value.isascii() and point.value.isdecimal()):
-        raise UsageError(f"{point.key}={point.value} is no number")
-    return int(point.value)
+def _number(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS):
+        raise UsageError(f"{what} takes a number, not {text!r:.60}")
+    return int(text)
 
 
 def _moment(text: str) -> float | None:

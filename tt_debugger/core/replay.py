@@ -157,7 +157,9 @@ class Replay:
         return memo
 
     def resumed(self, row: int) -> Resumed:
-        """Give the resume reading at a row."""
+        """Give the resume reading at a row; from a gap an agent can take nothing on."""
+        if self.session.heads.kind(row) is Kind.GAP:
+            return Resumed(self.state(row))
         return self._rules.resume(self, row)
 
     def _keep_states_along(self, path: Sequence[int], state: State) -> None:

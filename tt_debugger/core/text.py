@@ -25,7 +25,6 @@ _SHOWN_AS_CODE = frozenset(("Cc", "Cf", "Cn", "Zl", "Zp"))
 # Drawn with no width of their own, but not of a category above.
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _INERT = re.compile(r"[ -~\n]*\Z")
-_SPACES = re.compile(r"\s+")
 _CRLF = re.compile(r"\r\n")
 
 
@@ -46,7 +45,7 @@ def summary_line(text: str, limit: int = 120) -> str:
 
     The result is content, not yet safe: whoever draws it passes it through `safe_line`.
     """
-    line = _SPACES.sub(" ", text[: limit * 4]).strip()
+    line = " ".join(text[: limit * 4].split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + CUT
 
 

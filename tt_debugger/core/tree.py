@@ -31,7 +31,6 @@ class Link(msgspec.Struct, frozen=True, gc=False):
     name: str
     line: int | None = None
     offset: int | None = None
-    is_gap: bool = False
 
 
 class Linked(msgspec.Struct, frozen=True):

@@ -7,10 +7,9 @@ installed beside ttdbg adds its own through the entry point group `ttdbg.formats
 from __future__ import annotations
 
 import importlib
-import pkgutil
-from importlib.metadata import entry_points
+from pathlib import Path
 
-from tt_debugger.errors import CannotReadError, StoreError
+from tt_debugger.errors import CannotReadError, StoreError, outside_errors
 from tt_debugger.store import Match, Probe, Store
 
 GROUP = "ttdbg.formats"
@@ -19,15 +18,24 @@ _NOT_FORMATS = frozenset(("shared",))
 
 def known_formats() -> tuple[type[Store], ...]:
     """Give the stores of all formats, our own first. Raises StoreError where one is broken."""
-    own = [
-        importlib.import_module(f"{__name__}.{module.name}").STORE
-        for module in pkgutil.iter_modules(__path__)
-        if module.name not in _NOT_FORMATS
-    ]
-    return (*own, *_installed())
+    return (*own_formats(), *installed_formats())
 
 
-def _installed() -> list[type[Store]]:
+def own_formats() -> tuple[type[Store], ...]:
+    """Give the stores of the modules of this package."""
+    names = sorted(path.stem for path in Path(__path__[0]).iterdir())
+    return tuple(
+        importlib.import_module(f"{__name__}.{name}").STORE
+        for name in names
+        if name.isidentifier() and not name.startswith("_") and name not in _NOT_FORMATS
+    )
+
+
+def installed_formats() -> tuple[type[Store], ...]:
+    """Give the stores that other packages bring. Raises StoreError where one is broken."""
+    # Slow to import (it brings the e-mail package), and most locations never need it.
+    from importlib.metadata import entry_points
+
     stores: list[type[Store]] = []
     for entry in entry_points(group=GROUP):
         try:
@@ -37,19 +45,31 @@ def _installed() -> list[type[Store]]:
                 f"the format {entry.name!r} of {entry.value} cannot be loaded: {error}",
                 "uninstall or update the package that brings it",
             ) from error
-    return stores
+    return tuple(stores)
+
+
+def recognise(probe: Probe) -> tuple[type[Store], Match]:
+    """Give the format with the strongest claim to a location, an installed one where none of ours.
+
+    Raises CannotReadError where no format claims it.
+    """
+    for stores in (own_formats, installed_formats):
+        match = best_match(probe, stores())
+        if match is not None:
+            return match
+    names = ", ".join(sorted(store.format for store in known_formats() if store.about))
+    raise CannotReadError(
+        f"cannot read {probe.location}: no format recognises it",
+        f"known formats: {names}; see `ttdbg formats`",
+    )
 
 
 def best_match(probe: Probe, stores: tuple[type[Store], ...]) -> tuple[type[Store], Match] | None:
     """Give the format with the strongest claim to a location, or None where none has one."""
-    claims = [(store, match) for store in stores if (match := store.sniff(probe))]
+    claims: list[tuple[type[Store], Match]] = []
+    for store in stores:
+        with outside_errors(store.format):
+            match = store.sniff(probe)
+        if match is not None:
+            claims.append((store, match))
     return max(claims, key=lambda claim: claim[1].score, default=None)
-
-
-def refuse_unknown(probe: Probe, stores: tuple[type[Store], ...]) -> CannotReadError:
-    """Give the error for a location that no format claims."""
-    names = ", ".join(sorted(store.format for store in stores if store.about))
-    return CannotReadError(
-        f"cannot read {probe.location}: no format recognises it",
-        f"known formats: {names}; see `ttdbg formats`",
-    )

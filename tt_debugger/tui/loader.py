@@ -93,6 +93,10 @@ class Loader:
 
     def inspect(self, row: int) -> None:
         """Begin to read a row, then its neighbours; drops what an earlier call had yet to read."""
+        if self._debugger is None:
+            return
+        if all(each in self._known for each in _around(row, len(self._debugger.session))):
+            return
         self._screen.run_worker(
             partial(self._inspect, row), thread=True, group="inspect", exclusive=True
         )

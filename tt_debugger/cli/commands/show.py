@@ -73,6 +73,7 @@ def _lines(debugger: Debugger, seen: Inspection, reading: Resumed) -> Iterator[T
         title_line,
     )
     from tt_debugger.views.message import message_lines, messages_in
+    from tt_debugger.views.raw import raw_lines
 
     palette, glyphs = output.palette(), output.glyphs()
     row = seen.checkpoint.row
@@ -82,9 +83,10 @@ def _lines(debugger: Debugger, seen: Inspection, reading: Resumed) -> Iterator[T
         ("findings", finding_lines(seen.findings, palette)),
         ("changes", change_lines(seen.changes, seen.before, palette, glyphs)),
     ]
-    parts += [
-        ("message", message_lines(each, palette, glyphs)) for each in messages_in(seen.changes)
-    ]
+    messages = messages_in(seen.changes)
+    parts += [("message", message_lines(each, palette, glyphs)) for each in messages]
+    if not messages:
+        parts.append(("record", raw_lines(seen.raw, palette)))
     parts += [
         ("repairs on resume", repair_lines(reading.repairs, palette)),
         ("state", brief_lines(reading.state, palette)),

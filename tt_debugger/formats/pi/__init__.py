@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session, SessionId
 from tt_debugger.core.replay import Rules
 from tt_debugger.formats.pi.reading import ENTRY_TYPES, PiReading
@@ -35,7 +36,9 @@ class Pi(JsonlFile):
         if found[0].get("type") == "session" and isinstance(found[0].get("id"), str):
             return Match(95, "the first record is a session header")
         entries = [
-            each for each in found if "parentId" in each and each.get("type") in ENTRY_TYPES
+            each
+            for each in found
+            if "parentId" in each and text_or_none(each.get("type")) in ENTRY_TYPES
         ]
         headers = [each for each in found if each.get("type") == "session"]
         if entries and headers:

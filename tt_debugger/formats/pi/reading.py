@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -50,6 +50,10 @@ class PiSession(msgspec.Struct, frozen=True):
 class PiReading(Reading):
     """A Pi file, read entry by entry."""
 
+    loss: ClassVar[str | None] = (
+        "Pi skips this line in silence; what hangs on it becomes a new root"
+    )
+
     def __init__(self, location: str) -> None:
         super().__init__(location)
         self.header: dict[str, Any] | None = None
@@ -63,7 +67,7 @@ class PiReading(Reading):
         if record.get("type") == "session":
             self._take_header(record, place)
             return
-        if self.header is None and not self.heads:
+        if self.header is None and not self.entry_names:
             self.note(
                 Code.AGENT_REFUSES,
                 "the first record is no session header",
@@ -76,10 +80,11 @@ class PiReading(Reading):
         if first_version:
             parent = next((name for name in reversed(self.entry_names) if name), None)
         head = self._head(record, place)
-        self.add(head, own_id, parent, place)
+        self.add(head, own_id, parent, place, _seconds(record.get("timestamp")))
         self.entry_names.append(place.name if first_version else None)
 
     def _take_header(self, record: dict[str, Any], place: Place) -> None:
+        is_first = not self.entry_names
         self.entry_names.append(None)
         if self.header is not None:
             self.note(
@@ -90,8 +95,9 @@ class PiReading(Reading):
             )
             return
         self.header = record
-        version = record.get("version", 1)
-        self.version = version if isinstance(version, int) else NEWEST_VERSION
+        version = record.get("version") or 1
+        is_number = isinstance(version, (int, float))
+        self.version = max(1, int(version)) if is_number else NEWEST_VERSION
         if self.version > NEWEST_VERSION:
             self.note(
                 Code.NEWER_VERSION,
@@ -99,7 +105,7 @@ class PiReading(Reading):
                 place,
                 hint="an update of ttdbg may know it",
             )
-        if self.heads:
+        if not is_first:
             self.note(Code.HEADER, "the session header is not the first record", place)
 
     def _head(self, record: dict[str, Any], place: Place) -> Head:
@@ -125,7 +131,7 @@ class PiReading(Reading):
             self.labels.append((record.get("targetId"), record.get("label"), place))
         elif kind == "session_info":
             self.title = title(record)
-        return msgspec.structs.replace(head, time=_seconds(record.get("timestamp")))
+        return head
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last entry of the file is the active leaf."""
@@ -161,16 +167,6 @@ class PiReading(Reading):
                 line=1,
                 offset=0,
             )
-        )
-
-    def found_unreadable(self, place: Place, why: str) -> None:
-        """Note that Pi passes over such a line without a word."""
-        self.note(
-            Code.UNREADABLE,
-            f"not readable: {why}",
-            place,
-            hint="Pi skips this line in silence; what hangs on it becomes a new root",
-            checkpoint=f"gap@{place.line}" if place.part == 1 else None,
         )
 
     def found_torn_tail(self, place: Place) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.changes import Append, Change, Put, Splice, State
+from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session, Usage
 from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Spine, Step
@@ -57,10 +58,11 @@ class PiRules:
         entry = as_map(body)
         own: _Memo = memo
         changes: list[Change] = []
+        findings: tuple[Finding, ...] = ()
         match entry.get("type"):
             case "compaction" if not self._uncompacted:
                 step = self._compaction(session, row, entry, own, bodies)
-                changes, own = list(step.changes), step.memo
+                changes, own, findings = list(step.changes), step.memo, step.findings
             case "context_edit" if not self._uncompacted:
                 changes, own = _edited(session, entry, own, bodies)
             case "model_change":
@@ -74,13 +76,15 @@ class PiRules:
             case _:
                 changes, own = _appended(session, row, entry, own)
                 changes, own = _with_model(entry, own, changes)
-        return _with_usage(session, row, changes, own)
+        step = _with_usage(session, row, changes, own)
+        return msgspec.structs.replace(step, findings=findings) if findings else step
 
     def _compaction(
         self, session: Session, row: int, entry: dict[str, Any], memo: _Memo, bodies: Bodies
     ) -> Step:
         """Replace the context by the summary and what the compaction keeps."""
-        kept = _kept_rows(session, row, entry)
+        first = _first_kept(session, entry)
+        kept = _kept_rows(session, row, first)
         edits: dict[str, Any] = {}
         candidates: list[tuple[int, dict[str, Any]]] = []
         for each, body in zip(kept, map(as_map, bodies(kept)), strict=True):
@@ -106,6 +110,7 @@ class PiRules:
                 length=sum(item.count for item in items),
                 edits=edits,
             ),
+            () if kept else _kept_entry_missing(session, row, first),
         )
 
     def resume(self, replay: Replay, row: int) -> Resumed:
@@ -115,19 +120,41 @@ class PiRules:
         return Resumed({**state, "messages": messages}, tuple(repairs))
 
 
-def _kept_rows(session: Session, row: int, entry: Mapping[str, Any]) -> list[int]:
-    """Give the rows on the path before a compaction from its first kept entry on."""
-    first: object = entry.get("firstKeptEntryId")
+def _first_kept(session: Session, entry: Mapping[str, Any]) -> object:
+    """Give the id of the first entry that a compaction keeps: in version 1 by its index."""
     facts: PiSession = session.own
     index = entry.get("firstKeptEntryIndex")
-    if facts.version == 1 and isinstance(index, int) and 0 <= index < len(facts.entry_names):
-        first = facts.entry_names[index]
+    if facts.version != 1 or not isinstance(index, int):
+        return entry.get("firstKeptEntryId")
+    names = facts.entry_names
+    return (names[index] if 0 <= index < len(names) else None) or index
+
+
+def _kept_rows(session: Session, row: int, first: object) -> list[int]:
+    """Give the rows on the path before a compaction from its first kept entry on."""
     kept: list[int] = []
     for ancestor in session.tree.ancestors(session.parents[row]):
         kept.append(ancestor)
         if session.ids[ancestor] == first:
             return kept[::-1]
     return []
+
+
+def _kept_entry_missing(session: Session, row: int, first: object) -> tuple[Finding, ...]:
+    """Say that a compaction keeps nothing, unless it says so by naming itself or nothing."""
+    if first is None or first == session.ids[row]:
+        return ()
+    head = session.heads[row]
+    return (
+        finding(
+            Code.KEPT_ENTRY_MISSING,
+            f"the compaction keeps from {first!r:.60}, which is not before it on the path",
+            hint="Pi keeps nothing but the summary",
+            line=head.line,
+            offset=head.offset,
+            checkpoint=session.ids[row],
+        ),
+    )
 
 
 def _is_system(entry: Mapping[str, Any]) -> bool:
@@ -161,7 +188,7 @@ def _migrated(session: Session, message: dict[str, Any]) -> dict[str, Any]:
     role = message.get("role")
     if role == "hookMessage" and facts.version < NEWEST_VERSION:
         return {**message, "role": "custom"}
-    if message.get("content") is None and role in {"user", "assistant", "toolResult"}:
+    if message.get("content") is None and role in ("user", "assistant", "toolResult"):
         return {**message, "content": []}
     if message.get("content") is None and role == "system":
         return {**message, "content": ""}
@@ -200,9 +227,9 @@ def _with_content(message: Any, content: Any) -> Any:
     if not isinstance(message, dict):
         return message
     role = as_map(message).get("role")
-    if role not in {"user", "assistant", "toolResult", "custom"}:
+    if role not in ("user", "assistant", "toolResult", "custom"):
         return as_map(message)
-    if isinstance(content, str) and role in {"assistant", "toolResult"}:
+    if isinstance(content, str) and role in ("assistant", "toolResult"):
         content = [{"type": "text", "text": content}]
     return {**as_map(message), "content": content}
 

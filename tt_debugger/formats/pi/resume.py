@@ -22,7 +22,7 @@ COMPACTION_PREAMBLE = (
     "\n\n<summary>\n"
 )
 NO_RESULT = "No result provided"
-_KNOWN_ROLES = frozenset(("system", "user", "assistant", "toolResult"))
+_KNOWN_ROLES = ("system", "user", "assistant", "toolResult")
 
 
 def sent(state: Mapping[str, Any]) -> tuple[list[Any], list[Repair]]:
@@ -128,7 +128,7 @@ class _Turns:
         self.messages: list[Any] = []
         self.repairs: list[Repair] = []
         self._open: list[dict[str, Any]] = []
-        self._answered: set[Any] = set()
+        self._answered: set[str | None] = set()
         self._held: list[dict[str, Any]] = []
 
     def take(self, message: dict[str, Any]) -> None:
@@ -137,7 +137,7 @@ class _Turns:
                 self.close()
                 self._take_assistant(message)
             case "toolResult":
-                self._answered.add(message.get("toolCallId"))
+                self._answered.add(text_or_none(message.get("toolCallId")))
                 self.messages.append(message)
             case "system" if self._open:
                 self._held.append(message)
@@ -149,7 +149,7 @@ class _Turns:
 
     def _take_assistant(self, message: dict[str, Any]) -> None:
         calls = _calls(message)
-        if message.get("stopReason") in {"error", "aborted"}:
+        if message.get("stopReason") in ("error", "aborted"):
             kind = "dropped_call" if calls else "no_response"
             why = f"Pi leaves a turn out that ended with {message['stopReason']}"
             self.repairs.append(Repair(len(self.messages), kind, why))
@@ -160,7 +160,7 @@ class _Turns:
     def close(self) -> None:
         """Answer what is still open, then put out the system messages that waited for it."""
         for call in self._open:
-            if call.get("id") not in self._answered:
+            if text_or_none(call.get("id")) not in self._answered:
                 why = f"the call {call.get('name')} has no result; Pi answers it itself"
                 self.repairs.append(Repair(len(self.messages), "added_result", why))
                 self.messages.append(_no_result(call))

@@ -60,6 +60,9 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 class Reading(ABC):
     """What was read of one file so far; each format keeps its own beside this."""
 
+    loss: ClassVar[str | None] = None
+    """What the agent makes of a line that is no record."""
+
     def __init__(self, location: str) -> None:
         self.location = location
         self.heads = Heads()
@@ -76,11 +79,24 @@ class Reading(ABC):
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session as far as it was read."""
 
-    def add(self, head: Head, own_id: object, parent: object, place: Place) -> None:
+    def add(
+        self, head: Head, own_id: object, parent: object, place: Place, time: float | None = None
+    ) -> None:
         """Add a checkpoint whose record stands at a place."""
+        # Spelled out: every record passes here, and `replace` costs three times as much.
         self.heads.append(
-            msgspec.structs.replace(
-                head, line=place.line, offset=place.offset, length=place.length
+            Head(
+                head.kind,
+                head.role,
+                head.name,
+                head.summary,
+                time,
+                head.step,
+                place.line,
+                place.offset,
+                place.length,
+                head.usage,
+                head.failed,
             )
         )
         self.links.append(Link(own_id, parent, place.name, place.line, place.offset))
@@ -144,8 +160,9 @@ class Reading(ABC):
         )
 
     def found_unreadable(self, place: Place, why: str) -> None:
-        """Note that some bytes are no record."""
-        self.note(Code.UNREADABLE, f"not readable: {why}", place, checkpoint=_gap_id(place))
+        """Note that some bytes are no record; they belong to the gap that is open."""
+        gap = _gap_id(self._gap or place)
+        self.note(Code.UNREADABLE, f"not readable: {why}", place, hint=self.loss, checkpoint=gap)
 
     def found_torn_tail(self, place: Place) -> None:
         """Note that the last line is cut off."""
@@ -165,7 +182,9 @@ class Reading(ABC):
         if not session.active_path:
             return []
         root = session.active_path[0]
-        if self.links[root].parent is None or not root:
+        parent = self.links[root].parent
+        is_cut_from_cycle = isinstance(parent, str) and parent in session.rows
+        if parent is None or is_cut_from_cycle or not root:
             return []
         head = session.heads[root]
         return [
@@ -202,7 +221,9 @@ class Reading(ABC):
             return
         self.skipped += gap.length
         head = Head(Kind.GAP, summary=f"{gap.length} bytes that are no record", failed=True)
-        self.add(head, _gap_id(gap), None, gap)
+        self.add(head, None, None, gap)
+        # Not an id of its own: whatever record has that id, or names it as parent, means another.
+        self.links[-1] = Link(None, None, _gap_id(gap), gap.line, gap.offset)
 
     @property
     def has_open_gap(self) -> bool:
@@ -227,7 +248,10 @@ class Reading(ABC):
 
 
 class _Position(msgspec.Struct, frozen=True):
-    """A cursor of a JSONL file: what was read up to the last newline, and how to know it again."""
+    """A cursor of a JSONL file: what was read up to the last newline, and how to know it again.
+
+    The fingerprint is of all that was read, a torn end included: it may be written anew in place.
+    """
 
     reading: Reading
     offset: int
@@ -275,7 +299,7 @@ class JsonlFile(ABC):
         position: _Position = since.position
         if not self._file.is_current():
             self._reopen()
-        if self._fingerprint(position.offset) != position.fingerprint:
+        if self._fingerprint(position.size) != position.fingerprint:
             return self._read_on(self.reading(self.location), 0, 1, unheard)
         if self._file.size() == position.size:
             return Loaded(position.session, since)
@@ -299,7 +323,7 @@ class JsonlFile(ABC):
         progress(offset, size)
         size = offset + (tail.length if tail else 0)
         session = _with_tail(reading, tail, size)
-        position = _Position(reading, offset, number, self._fingerprint(offset), size, session)
+        position = _Position(reading, offset, number, self._fingerprint(size), size, session)
         return Loaded(session, Cursor(position))
 
     def _fingerprint(self, offset: int) -> str:
@@ -314,7 +338,9 @@ class JsonlFile(ABC):
 
     def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
         """Decode the records of some rows; a gap has the body None."""
-        return [_body(self.raw(session, row)) for row in rows]
+        kind = session.heads.kind
+        # The lines of a gap are no records one by one, but together they can look like one.
+        return [None if kind(row) is Kind.GAP else _body(self.raw(session, row)) for row in rows]
 
     def raw(self, session: Session, row: int) -> bytes:
         """Give the bytes of a row's record, its line end included."""

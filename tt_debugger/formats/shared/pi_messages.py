@@ -23,7 +23,9 @@ _BRANCH_OPENING = (
     "The user explored a different conversation branch before returning here.\n"
     "Summary of that exploration:"
 )
-_FAILED_STOPS = frozenset(("error", "aborted"))
+_MOST_TOKENS = 1 << 40
+"""What no call uses; beyond it sums over a session would leave 64 bits."""
+_FAILED_STOPS = ("error", "aborted")
 
 
 def usage_of(value: Any) -> Usage | None:
@@ -43,7 +45,8 @@ def usage_of(value: Any) -> Usage | None:
 
 
 def _count(value: Any) -> int:
-    return int(_amount(value))
+    count = int(_amount(value))
+    return count if abs(count) <= _MOST_TOKENS else 0
 
 
 def _amount(value: Any) -> float:

@@ -19,7 +19,9 @@ import msgspec
 DEEPEST = 256
 """Levels of nesting that a record may have."""
 
-_BIG_NUMBER = re.compile(rb"\d{19}")
+# Digits become 0 and all else blank: so long runs of digits are found at the speed of memchr.
+_DIGITS_AS_0 = bytes(ord("0") if chr(byte) in "0123456789" else ord(" ") for byte in range(256))
+_LONG_NUMBER = b"0" * 19
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _NOT_BRACKET = re.compile(rb"[^\[\]{}]+")
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -65,7 +67,7 @@ def records(line: bytes) -> list[Record | Refused]:
     if too_deep(line):
         return [Refused(0, len(line), f"nested deeper than {DEEPEST} levels")]
     if isinstance(value, dict):
-        if _BIG_NUMBER.search(line):
+        if _LONG_NUMBER in line.translate(_DIGITS_AS_0):
             return _reread(line)
         return [Record(0, len(line), cast("dict[str, Any]", value))]
     return [Refused(0, len(line), f"{_json_name(value)}, not an object")]
@@ -93,7 +95,8 @@ def _reread(line: bytes) -> list[Record | Refused]:
     found: list[Record | Refused] = []
     for begin, end, value in reader.values(text):
         first, last = _byte_place(text, begin), _byte_place(text, end)
-        if isinstance(value, dict):
+        # A number that is kept as text is an object too, but not one that stood in the line.
+        if isinstance(value, dict) and text[begin] == "{":
             if bad_utf8:
                 reader.forgiven.add(Leniency.BAD_UTF8)
             forgiven = tuple(each for each in Leniency if each in reader.forgiven)

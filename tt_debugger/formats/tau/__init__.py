@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
 from tt_debugger.formats.shared.jsonl import JsonlFile, Reading, first_records
@@ -31,7 +32,7 @@ class Tau(JsonlFile):
         found = first_records(probe)
         if any(each.get("type") == "session" or "parentId" in each for each in found):
             return None
-        entries = [each for each in found if each.get("type") in ENTRIES]
+        entries = [each for each in found if text_or_none(each.get("type")) in ENTRIES]
         if any("parent_id" in each for each in entries):
             return Match(90, "entries with parent_id")
         if any("created_at" in each or "namespace" in each for each in entries):

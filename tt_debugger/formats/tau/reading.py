@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger.core.findings import Code, finding
+from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
 from tt_debugger.core.text import summary_line
@@ -35,6 +35,7 @@ class TauReading(Reading):
         self.labels: list[tuple[object, object, Place]] = []
         self.types: list[str] = []
         self.info: dict[str, Any] = {}
+        self.leaf: tuple[int, object, Place] | None = None
 
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Take an entry as a checkpoint."""
@@ -54,9 +55,11 @@ class TauReading(Reading):
             self.labels.append((entry.get("target_id"), entry.get("label"), place))
         elif kind == "session_info":
             self.info = entry
+        elif kind == "leaf":
+            self.leaf = (len(self.types), entry.get("entry_id"), place)
         self.types.append(kind)
-        head = msgspec.structs.replace(_head(kind, entry), time=_seconds(entry.get("timestamp")))
-        self.add(head, record.get("id"), record.get("parent_id"), place)
+        time = _seconds(entry.get("timestamp"))
+        self.add(_head(kind, entry), record.get("id"), record.get("parent_id"), place, time)
 
     def end_gap(self) -> None:
         """Make an open gap a checkpoint, keeping the types in step with the checkpoints."""
@@ -80,9 +83,28 @@ class TauReading(Reading):
             extent=extent,
         )
         findings = [*self.findings, *linked.findings, *unlabelled]
-        findings += self.lost_history(session, "Tau")
+        findings += self.lost_history(session, "Tau") + self._ignored_leaf(session)
         findings += refusals(linked, _REFUSED)
         return msgspec.structs.replace(session, findings=tuple(findings))
+
+    def _ignored_leaf(self, session: Session) -> list[Finding]:
+        """Say where an older Tau would go on, if it is elsewhere."""
+        if self.leaf is None or session.active is None:
+            return []
+        row, chosen, place = self.leaf
+        active = session.ids[session.active]
+        if row < session.active or chosen == active:
+            return []
+        return [
+            finding(
+                Code.AGENT_LOSES,
+                f"Tau goes on at {active}, though a leaf entry chose {chosen!r:.60}",
+                hint="Tau before 0.4 would go on there; since 0.4 it ignores leaf entries",
+                line=place.line,
+                offset=place.offset,
+                checkpoint=session.ids[row],
+            )
+        ]
 
     def _may_be_active(self, row: int) -> bool:
         return self.types[row] != "leaf" and self.heads.kind(row) is not Kind.GAP

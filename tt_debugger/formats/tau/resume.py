@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.replay import Repair, Replay
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.formats.shared.pi_messages import content_text
@@ -28,23 +28,43 @@ def sent(
 ) -> tuple[list[Any], list[Repair]]:
     """Give what Tau sends for a context, given the row of each message, and its repairs."""
     loaded = mended(messages)
-    if _same(loaded, messages):
-        request = _request(messages)
-        return request, _repairs(messages, request)
     equal = _equal_beginning(loaded, messages)
-    branch = [*_replayed_to(replay, rows, equal), *loaded[equal:]]
-    request = _request(branch)
-    if _same(branch, loaded):
-        return request, _repairs(messages, request)
+    if equal == len(loaded) == len(messages):
+        return _resent(messages, loaded)
+    replayed = _replayed_to(replay, rows, equal)
+    if _same(replayed, loaded[:equal]):
+        return _resent(messages, loaded)
+    branch = [*replayed, *loaded[equal:]]
+    request, repairs = _resent(branch, branch)
     why = "Tau's repair branch starts before the compaction: what was compacted away is sent again"
-    added = [each for each in _repairs(messages, request) if each.kind == "added_result"]
-    return request, [Repair(0, "summary", why), *added]
+    # What the branch replays again is dropped from it again: once is enough to say so.
+    kept = {id(each) for each in loaded}
+    recorded = [each for each in messages if id(each) in kept or each not in replayed]
+    repairs = [Repair(0, "summary", why), *_repairs_at_load(recorded, loaded, request), *repairs]
+    by_place = {(each.index, each.kind): each for each in repairs}
+    return request, sorted(by_place.values(), key=lambda each: each.index)
+
+
+def _resent(recorded: Messages, loaded: Messages) -> tuple[list[Any], list[Repair]]:
+    """Give the request for a loaded history, and its repairs as seen from the recorded one."""
+    request = _request(loaded)
+    return request, _repairs(recorded, request)
+
+
+def _repairs_at_load(messages: Messages, loaded: Messages, request: Messages) -> list[Repair]:
+    """Give what loading added and dropped, by the places in a request made of more than that."""
+    places = {id(message): index for index, message in enumerate(request)}
+    repairs: list[Repair] = []
+    for repair in _repairs(messages, loaded):
+        behind = (places[id(each)] for each in loaded[repair.index :] if id(each) in places)
+        repairs.append(Repair(next(behind, len(request)), repair.kind, repair.why))
+    return repairs
 
 
 def _replayed_to(replay: Replay, rows: Sequence[int], equal: int) -> list[Any]:
-    """Give the context at the entry where Tau's repair branch leaves the path."""
+    """Give a copy of the context at the entry where Tau's repair branch leaves the path."""
     cut = rows[equal - 1] if equal else replay.session.parents[rows[0]]
-    return [] if cut == NO_ROW else replay.state(cut)["messages"]
+    return [] if cut == NO_ROW else [{**each} for each in replay.state(cut)["messages"]]
 
 
 def _request(messages: Messages) -> list[dict[str, Any]]:
@@ -53,7 +73,7 @@ def _request(messages: Messages) -> list[dict[str, Any]]:
 
 
 def _is_empty_failure(message: Mapping[str, Any]) -> bool:
-    failed = message.get("stopReason") in {"error", "aborted"}
+    failed = message.get("stopReason") in ("error", "aborted")
     return message.get("role") == "assistant" and failed and not message.get("content")
 
 
@@ -65,6 +85,11 @@ class _Call(msgspec.Struct):
     message: int
     home: int
     result: int | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The id by which results name it; one that is no text counts as absent."""
+        return text_or_none(self.id)
 
 
 def mended(messages: Messages) -> list[dict[str, Any]]:
@@ -86,7 +111,7 @@ def _find_results(calls: Sequence[_Call], messages: Messages) -> None:
     """Give each call its result: the one right behind it, then any other, real ones first."""
     pool = _Results(messages)
     for call in calls:
-        if pool.is_free(call.home, call.id):
+        if pool.is_free(call.home, call.key):
             call.result = pool.take(call.home)
     for call in calls:
         if call.result is None:
@@ -118,21 +143,21 @@ class _Results:
 
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
-        self._free: dict[Any, list[int]] = {}
+        self._free: dict[str | None, list[int]] = {}
         for index, message in enumerate(messages):
             if message.get("role") == "toolResult":
-                self._free.setdefault(message.get("toolCallId"), []).append(index)
+                self._free.setdefault(text_or_none(message.get("toolCallId")), []).append(index)
 
-    def is_free(self, index: int, call_id: Any) -> bool:
-        return index in self._free.get(call_id, ())
+    def is_free(self, index: int, key: str | None) -> bool:
+        return index in self._free.get(key, ())
 
     def take(self, index: int) -> int:
-        self._free[self._messages[index].get("toolCallId")].remove(index)
+        self._free[text_or_none(self._messages[index].get("toolCallId"))].remove(index)
         return index
 
     def best_for(self, call: _Call) -> int | None:
         """Take the first free result behind the call, else before it; a real one if there is."""
-        free = self._free.get(call.id, [])
+        free = self._free.get(call.key, [])
         candidates = [index for index in free if index > call.message] or free
         if not candidates:
             return None
@@ -141,9 +166,9 @@ class _Results:
 
     def swap_for_real(self, call: _Call) -> None:
         """Give a call that was recorded as interrupted a real result, where one is free."""
-        real = self._first_real(self._free.get(call.id, []))
+        real = self._first_real(self._free.get(call.key, []))
         if real is not None and call.result is not None:
-            self._free[call.id].append(call.result)
+            self._free[call.key].append(call.result)
             call.result = self.take(real)
 
     def _first_real(self, candidates: Sequence[int]) -> int | None:
@@ -178,21 +203,39 @@ def _repairs(before: Messages, after: Messages) -> list[Repair]:
     """List what was mended, by comparing which message objects came out where."""
     known = {id(message) for message in before}
     came_out = {id(message) for message in after}
-    stayed = [message for message in before if id(message) in came_out]
-    order = {id(message): place for place, message in enumerate(stayed)}
+    moved = _moved([each for each in before if id(each) in came_out], after)
     repairs: list[Repair] = []
-    seen = 0
     for index, message in enumerate(after):
         if id(message) not in known:
             why = f"the call {message.get('toolName')} has no result; Tau calls it interrupted"
             repairs.append(Repair(index, "added_result", why))
-            continue
-        if order[id(message)] != seen and message.get("role") == "toolResult":
+        elif id(message) in moved:
             why = "the result did not stand right behind its call"
             repairs.append(Repair(index, "moved_result", why))
-        seen += 1
     repairs += _drops(before, came_out, after)
     return sorted(repairs, key=lambda each: each.index)
+
+
+def _moved(stayed: Messages, after: Messages) -> set[int]:
+    """Give the results that now follow another message, or each other in another order."""
+    known = {id(message) for message in stayed}
+    old, new = _followed(stayed), _followed([each for each in after if id(each) in known])
+    there_still = [each for each in old if old[each] == new[each]]
+    there_now = [each for each in new if old[each] == new[each]]
+    pairs = zip(there_still, there_now, strict=True)
+    return set(new) - {before for before, now in pairs if before == now}
+
+
+def _followed(messages: Messages) -> dict[int, int]:
+    """Give for each result the message before it that is none."""
+    followed: dict[int, int] = {}
+    last = 0
+    for message in messages:
+        if message.get("role") == "toolResult":
+            followed[id(message)] = last
+        else:
+            last = id(message)
+    return followed
 
 
 def _drops(before: Messages, came_out: set[int], after: Messages) -> list[Repair]:

@@ -51,7 +51,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         """Wrap anew what was given."""
         given, self._given, self._wrapped = self._given, [], []
         for line in given:
-            self._take(line)
+            self._take(line, self._width)
         self._reach(self.scroll_offset.y)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -60,28 +60,28 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         self._reach(round(new_value))
 
     def _reach(self, top: int) -> None:
-        wanted = top + self.size.height + AHEAD
+        wanted, width = top + self.size.height + AHEAD, self._width
         while len(self._wrapped) < wanted:
             more = list(islice(self._source, AHEAD))
             if not more:
                 break
             for line in more:
-                self._take(line)
-        self.virtual_size = Size(self._width, len(self._wrapped))
+                self._take(line, width)
+        self.virtual_size = Size(width, len(self._wrapped))
 
     @property
     def _width(self) -> int:
         return max(self.scrollable_content_region.width, 1)
 
-    def _take(self, line: Text) -> None:
+    def _take(self, line: Text, width: int) -> None:
         self._given.append(line)
-        if line.cell_len <= self._width:
+        if line.cell_len <= width:
             self._wrapped.append(line)
         elif line.overflow == "fold":
-            pieces = chop_cells(line.plain, self._width)
+            pieces = chop_cells(line.plain, width)
             self._wrapped += [Text(piece, line.style) for piece in pieces]
         else:
-            self._wrapped += line.wrap(self.app.console, self._width)
+            self._wrapped += line.wrap(self.app.console, width)
 
     def render_line(self, y: int) -> Strip:
         """Draw one line."""

@@ -1,0 +1,142 @@
+"""Changes: folded into a state, which is shared and never touched."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import change_of, changes_of, containers, states
+
+from tt_debugger.core.changes import (
+    Append,
+    Change,
+    Drop,
+    Put,
+    Snapshot,
+    Splice,
+    change_json,
+    fold,
+)
+from tt_debugger.core.paths import value_at
+
+STATE: Any = {"messages": [{"role": "user"}, {"role": "tool"}], "usage": {"input": 1}}
+
+
+@pytest.mark.parametrize(
+    ("change", "after"),
+    [
+        (Put(("usage", "input"), 2), {**STATE, "usage": {"input": 2}}),
+        (Put(("title",), "t"), {**STATE, "title": "t"}),
+        (Put(("messages", 1), 0), {**STATE, "messages": [{"role": "user"}, 0]}),
+        (Put((), []), []),
+        (Drop(("usage",)), {"messages": STATE["messages"]}),
+        (Drop(("messages", 0)), {**STATE, "messages": [{"role": "tool"}]}),
+        (Drop(()), None),
+        (Append(("messages",), 3), {**STATE, "messages": [*STATE["messages"], 3]}),
+        (Splice(("messages",), 1, 1, (4, 5)), {**STATE, "messages": [{"role": "user"}, 4, 5]}),
+        (Splice(("messages",), 2, 0, (6,)), {**STATE, "messages": [*STATE["messages"], 6]}),
+        (Snapshot((), {"new": True}), {"new": True}),
+    ],
+)
+def test_each_kind_of_change_does_what_it_says(change: Change, after: Any):
+    assert fold(STATE, [change]) == after
+
+
+@given(states, st.data())
+def test_folding_a_run_is_folding_one_by_one(state: Any, data: st.DataObject):
+    changes = data.draw(changes_of(state))
+    one_by_one = state
+    for change in changes:
+        one_by_one = fold(one_by_one, [change])
+
+    assert fold(state, changes) == one_by_one
+
+
+@given(states, st.data())
+def test_folding_touches_neither_the_state_nor_the_changes(state: Any, data: st.DataObject):
+    changes = data.draw(changes_of(state))
+    before = copy.deepcopy((state, changes))
+
+    fold(state, changes)
+
+    assert (state, changes) == before
+
+
+@given(states, st.data())
+def test_what_a_change_does_not_reach_is_the_same_object(state: Any, data: st.DataObject):
+    change = data.draw(change_of(state))
+    given_objects = {id(each) for _, each in containers([state, *_values(change)])}
+    reached = {change.path[:depth] for depth in range(len(change.path) + 1)}
+
+    for path, container in containers(fold(state, [change])):
+        assert path in reached or id(container) in given_objects
+
+
+def _values(change: Change) -> tuple[Any, ...]:
+    match change:
+        case Splice(values=values):
+            return values
+        case Drop():
+            return ()
+        case _:
+            return (change.value,)
+
+
+def test_a_value_that_was_put_is_not_written_into_by_what_follows():
+    put: list[int] = [1]
+
+    state = fold({}, [Put(("a",), put), Append(("a",), 2), Append(("a",), 3)])
+
+    assert (state, put) == ({"a": [1, 2, 3]}, [1])
+
+
+def test_a_snapshot_is_not_written_into_by_what_follows():
+    snapshot = {"a": {"b": 1}}
+
+    state = fold({"old": 1}, [Snapshot((), snapshot), Put(("a", "b"), 2)])
+
+    assert (state, snapshot) == ({"a": {"b": 2}}, {"a": {"b": 1}})
+
+
+def test_no_change_gives_the_very_same_state():
+    assert fold(STATE, []) is STATE
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (Append(("nowhere",), 1), KeyError),
+        (Drop(("nowhere",)), KeyError),
+        (Put(("messages", 7), 1), IndexError),
+        (Put(("usage", "input", "x"), 1), TypeError),
+    ],
+)
+def test_a_change_at_a_place_that_is_not_there_is_an_error(change: Change, error: type[Exception]):
+    with pytest.raises(error):
+        fold(STATE, [change])
+
+
+@pytest.mark.parametrize(
+    ("change", "form"),
+    [
+        (Put(("a/b", 0), 1), ("put", "/a~1b/0", 1, None, None)),
+        (Drop(("a",)), ("drop", "/a", None, None, None)),
+        (Append(("a",), [1]), ("append", "/a", [1], None, None)),
+        (Splice(("a",), 2, 3, (1, 2)), ("splice", "/a", [1, 2], 2, 3)),
+        (Snapshot((), {}), ("snapshot", "", {}, None, None)),
+    ],
+)
+def test_the_json_of_a_change_has_every_key(change: Change, form: tuple[Any, ...]):
+    keys = ("op", "path", "value", "index", "count")
+
+    assert change_json(change) == dict(zip(keys, form, strict=True))
+
+
+def test_an_indexed_value_is_found_after_folding():
+    state = fold(STATE, [Put(("messages", 1, "role"), "system")])
+
+    assert value_at(state, ("messages", 1, "role")) == "system"
+    assert state["messages"][0] is STATE["messages"][0]

@@ -1,0 +1,78 @@
+"""Safe text: nothing in it acts on a terminal or hides."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_text
+
+from tt_debugger.core.text import LONGEST_CLUSTER, safe_line, safe_text, summary_line
+
+ACUTE = "\N{COMBINING ACUTE ACCENT}"
+
+
+@given(any_text)
+def test_safe_text_holds_no_character_that_steers_or_hides(text: str):
+    left = {unicodedata.category(each) for each in safe_text(text).replace("\n", "")}
+
+    assert not left & {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
+
+
+@given(any_text)
+def test_safe_text_is_safe_already(text: str):
+    assert safe_text(safe_text(text)) == safe_text(text)
+
+
+@given(any_text)
+def test_a_safe_line_is_one_line_and_otherwise_the_safe_text(text: str):
+    assert safe_line(text) == safe_text(text).replace("\n", "␊")
+    assert len(safe_line(text).splitlines()) <= 1
+
+
+@given(st.text(st.characters(categories=("Mn", "Me", "Lu")), max_size=60))
+def test_no_character_of_safe_text_carries_a_pile_of_marks(text: str):
+    longest = cluster = 0
+    for character in safe_text(text):
+        joins = unicodedata.category(character) in {"Mn", "Me"}
+        cluster = cluster + 1 if joins else 1
+        longest = max(longest, cluster)
+
+    assert longest <= LONGEST_CLUSTER
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("plain text, {json} and ~\n", "plain text, {json} and ~\n"),
+        ("\x1b[2J\x07", "␛[2J␇"),
+        ("a\tb", "a    b"),
+        ("a\r\nb\rc", "a\nb␍c"),
+        ("\x7f\x9b31m", "␡⟨U+009B⟩31m"),
+        ("a\u202egpj.exe", "a⟨U+202E⟩gpj.exe"),
+        ("zero\u200bwidth", "zero⟨U+200B⟩width"),
+        ("tag\U000e0041", "tag⟨U+E0041⟩"),
+        ("half \ud83d", "half \N{REPLACEMENT CHARACTER}"),
+        ("line\u2028end", "line⟨U+2028⟩end"),
+        ("blank\u3164", "blank⟨U+3164⟩"),
+        ("über 日本 🙂", "über 日本 🙂"),
+        ("e" + ACUTE * 40, "e" + ACUTE * 15 + "…"),
+        ("e" + ACUTE * 40 + "f" + ACUTE, "e" + ACUTE * 15 + "…f" + ACUTE),
+    ],
+)
+def test_what_acts_is_shown_and_what_is_harmless_stays(content: str, shown: str):
+    assert safe_text(content) == shown
+
+
+@given(any_text, st.integers(2, 40))
+def test_a_summary_is_one_line_of_bounded_length(text: str, limit: int):
+    summary = summary_line(text, limit)
+
+    assert len(summary) <= limit
+    assert summary == " ".join(summary.split())
+
+
+def test_a_summary_that_was_cut_ends_in_an_ellipsis():
+    assert summary_line("one\n two   three four", 10) == "one two t…"

@@ -1,0 +1,338 @@
+"""The laws of replay and following, on every fixture and on files with anything in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import (
+    FIXTURES,
+    PI_HEADER,
+    codes,
+    facts,
+    fixture_files,
+    jsonl,
+    load,
+    pi,
+    replay_of,
+    tau,
+    user,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import bent_files, damaged_files, pieces_of
+
+from tt_debugger.core.changes import Append, fold
+from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.replay import Replay
+from tt_debugger.core.tree import NO_ROW
+from tt_debugger.formats import known_formats
+from tt_debugger.store import Follows, Loaded, Store
+
+FORMATS = ("pi", "tau")
+FILES = [(name, path) for name in FORMATS for path in fixture_files(name)]
+IDS = [f"{name}-{path.stem}" for name, path in FILES]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("laws") / "session.jsonl"
+
+
+def start_of(store: Store, session: Session) -> Any:
+    return store.rules(session).start(session)[0]
+
+
+def check_replay_law(store: Store, session: Session, replay: Replay) -> None:
+    start = start_of(store, session)
+    for row, parent in enumerate(session.parents):
+        if session.heads.kind(row) is Kind.GAP:
+            assert (replay.state(row), parent) == ({}, NO_ROW)
+            continue
+        before = start if parent == NO_ROW else replay.state(parent)
+        assert replay.state(row) == fold(before, replay.changes(row))
+
+
+@pytest.mark.parametrize(("name", "file"), FILES, ids=IDS)
+@pytest.mark.parametrize("uncompacted", [False, True])
+def test_each_state_is_the_changes_on_that_of_the_parent(
+    name: str,
+    file: Path,
+    uncompacted: bool,  # noqa: FBT001 - a column of the table
+):
+    store, loaded = load(file, name)
+    check_replay_law(
+        store, loaded.session, replay_of(store, loaded.session, uncompacted=uncompacted)
+    )
+    store.close()
+
+
+@pytest.mark.parametrize(("name", "file"), FILES, ids=IDS)
+def test_states_asked_for_from_the_last_row_on_are_the_same(name: str, file: Path):
+    store, loaded = load(file, name)
+    there, back = (replay_of(store, loaded.session) for _ in range(2))
+    rows = range(len(loaded.session))
+
+    assert [there.state(row) for row in rows] == [back.state(row) for row in rows[::-1]][::-1]
+    store.close()
+
+
+@pytest.mark.parametrize(("name", "file"), FILES, ids=IDS)
+def test_uncompacted_states_hold_all_that_was_ever_said_on_the_path(name: str, file: Path):
+    store, loaded = load(file, name)
+    session = loaded.session
+    recorded = replay_of(store, session)
+    uncompacted = replay_of(store, session, uncompacted=True)
+
+    for row in range(len(session)):
+        if session.heads.kind(row) is Kind.GAP:
+            continue
+        said = [
+            change.value
+            for each in session.tree.path_to(row)
+            for change in recorded.changes(each)
+            if isinstance(change, Append)
+        ]
+        held = uncompacted.state(row)["messages"]
+        assert [each for each in said if each not in held] == []
+    store.close()
+
+
+@given(st.sampled_from(FORMATS), st.data())
+def test_whatever_a_file_holds_every_row_replays_and_resumes(
+    path: Path, name: str, data: st.DataObject
+):
+    path.write_bytes(data.draw(damaged_files(name)))
+    store, loaded = load(path, name)
+    session = loaded.session
+    replay = replay_of(store, session)
+
+    check_replay_law(store, session, replay)
+    for row in range(len(session)):
+        assert isinstance(replay.resumed(row).state, dict)
+    store.close()
+
+
+@given(st.sampled_from(FILES), st.data())
+def test_whatever_type_a_field_has_every_row_replays_and_resumes(
+    path: Path, file: tuple[str, Path], data: st.DataObject
+):
+    name, fixture = file
+    path.write_bytes(data.draw(bent_files(fixture.read_bytes())))
+    store, loaded = load(path, name)
+    session = loaded.session
+
+    for uncompacted in (False, True):
+        replay = replay_of(store, session, uncompacted=uncompacted)
+        check_replay_law(store, session, replay)
+        for row in range(len(session)):
+            replay.resumed(row)
+    store.close()
+
+
+@given(st.sampled_from(FORMATS), st.data())
+def test_every_byte_of_a_file_is_shown_or_skipped(path: Path, name: str, data: st.DataObject):
+    content = data.draw(damaged_files(name))
+    path.write_bytes(content)
+    store, loaded = load(path, name)
+    session = loaded.session
+    assert session.extent is not None
+    gaps = sum(each.head.length or 0 for each in session if each.head.kind is Kind.GAP)
+    torn = content[content.rfind(b"\n") + 1 :]
+
+    assert session.extent.size == len(content)
+    assert session.extent.skipped - gaps in {0, *range(len(torn) + 1)}
+    store.close()
+
+
+@given(st.sampled_from(FORMATS), st.data())
+def test_each_body_is_the_record_that_its_row_was_made_from(
+    path: Path, name: str, data: st.DataObject
+):
+    path.write_bytes(data.draw(damaged_files(name)))
+    store, loaded = load(path, name)
+    session = loaded.session
+
+    for row, body in enumerate(store.bodies(session, range(len(session)))):
+        if session.heads.kind(row) is Kind.GAP:
+            assert body is None
+        else:
+            assert isinstance(body, dict)
+            own = body.get("id")
+            assert session.ids[row].startswith(own if isinstance(own, str) else "L")
+    store.close()
+
+
+def followed(store: Store, loaded: Loaded) -> Loaded:
+    assert isinstance(store, Follows)
+    return store.follow(loaded.cursor)
+
+
+def whole(path: Path, name: str) -> dict[str, Any]:
+    """Give what a store that has never seen the file makes of it."""
+    store, loaded = load(path, name)
+    store.close()
+    return {**facts(loaded.session), "own": loaded.session.own}
+
+
+def check_tail_law(path: Path, name: str, pieces: list[bytes]) -> None:
+    path.write_bytes(b"")
+    store, loaded = load(path, name)
+    for piece in pieces:
+        with path.open("ab") as file:
+            file.write(piece)
+        loaded = followed(store, loaded)
+        seen = {**facts(loaded.session), "own": loaded.session.own}
+        assert seen == whole(path, name)
+    store.close()
+
+
+@given(st.sampled_from(FORMATS), st.data())
+def test_a_file_read_in_pieces_is_the_file_read_whole(path: Path, name: str, data: st.DataObject):
+    content = data.draw(damaged_files(name))
+    check_tail_law(path, name, data.draw(pieces_of(content)))
+
+
+@given(st.sampled_from(FILES), st.data())
+def test_a_fixture_read_in_pieces_is_the_fixture_read_whole(
+    path: Path, file: tuple[str, Path], data: st.DataObject
+):
+    name, fixture = file
+    check_tail_law(path, name, data.draw(pieces_of(fixture.read_bytes())))
+
+
+def test_a_fixture_read_byte_by_byte_is_the_fixture_read_whole(path: Path):
+    content = (FIXTURES / "tau" / "edge-crlf.jsonl").read_bytes()
+    check_tail_law(path, "tau", [content[n : n + 1] for n in range(len(content))])
+
+
+def test_a_session_that_was_given_out_stays_as_it_was(path: Path):
+    path.write_bytes(jsonl(PI_HEADER, pi("a", None, user("hi"))) + b'{"id": "b"')
+    store, first = load(path, "pi")
+    before = facts(first.session)
+    with path.open("ab") as file:
+        file.write(b'}\n{"id": "a", "type": "label", "targetId": "b", "label": "x"}\n')
+
+    second = followed(store, first)
+
+    assert facts(first.session) == before
+    assert (list(first.session.ids), list(second.session.ids)) == (["a"], ["a@2", "b", "a"])
+    store.close()
+
+
+def in_place(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def renamed_over(path: Path, content: bytes) -> None:
+    other = path.with_suffix(".tmp")
+    other.write_bytes(content)
+    other.replace(path)
+
+
+OLD = {
+    "pi": jsonl(PI_HEADER, pi("a", None, user("one")), pi("b", "a", user("two"))),
+    "tau": jsonl(tau("a", None, user("one")), tau("b", "a", user("two"))),
+}
+NEW = {
+    "pi": {
+        "shorter": jsonl(PI_HEADER),
+        "of the same size": OLD["pi"].replace(b"one", b"eno"),
+        "longer": jsonl({**PI_HEADER, "id": "other"}, *[pi(f"n{n}", None) for n in range(9)]),
+        "empty": b"",
+    },
+    "tau": {
+        "shorter": jsonl(tau("x", None, user("x"))),
+        "of the same size": OLD["tau"].replace(b"one", b"eno"),
+        "longer": jsonl(*[tau(f"n{n}", None, user("x")) for n in range(9)]),
+        "empty": b"",
+    },
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("how", [in_place, renamed_over])
+@pytest.mark.parametrize("size", ["shorter", "of the same size", "longer", "empty"])
+def test_a_file_that_was_replaced_is_read_from_its_beginning(
+    path: Path, name: str, how: Any, size: str
+):
+    path.write_bytes(OLD[name])
+    store, loaded = load(path, name)
+
+    how(path, NEW[name][size])
+
+    assert facts(followed(store, loaded).session) == facts(load(path, name)[1].session)
+    store.close()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_that_was_cut_and_grew_past_its_old_size_is_read_anew(path: Path, name: str):
+    path.write_bytes(OLD[name])
+    store, loaded = load(path, name)
+    with path.open("r+b") as file:
+        file.truncate(len(OLD[name]) // 2)
+    loaded = followed(store, loaded)
+    assert facts(loaded.session) == facts(load(path, name)[1].session)
+
+    with path.open("ab") as file:
+        file.write(b"\n" + OLD[name] * 2)
+
+    assert facts(followed(store, loaded).session) == facts(load(path, name)[1].session)
+    store.close()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_torn_tail_that_was_rewritten_in_place_is_read_anew(path: Path, name: str):
+    path.write_bytes(OLD[name] + b'{"id": "c", "x": 1')
+    store, loaded = load(path, name)
+    path.write_bytes(OLD[name] + b'{"id": "d", "x":1}')
+
+    assert facts(followed(store, loaded).session) == facts(load(path, name)[1].session)
+    store.close()
+
+
+@given(st.sampled_from(FORMATS), st.data())
+def test_any_other_content_over_any_content_is_read_as_it_is(
+    path: Path, name: str, data: st.DataObject
+):
+    path.write_bytes(data.draw(damaged_files(name)))
+    store, loaded = load(path, name)
+    renamed_over(path, data.draw(damaged_files(name)))
+
+    assert facts(followed(store, loaded).session) == facts(load(path, name)[1].session)
+    store.close()
+
+
+def test_a_gap_that_goes_on_behind_the_last_newline_stays_one_gap(path: Path):
+    path.write_bytes(jsonl(PI_HEADER, "bad"))
+    store, loaded = load(path, "pi")
+    assert list(loaded.session.ids) == ["gap@2"]
+
+    with path.open("ab") as file:
+        file.write(b"worse\n")
+    loaded = followed(store, loaded)
+
+    assert [(each.id, each.head.length) for each in loaded.session] == [("gap@2", 10)]
+    assert codes(loaded.session.findings) == ["TT101", "TT101"]
+    store.close()
+
+
+def test_all_formats_with_files_are_under_these_laws():
+    assert {each.format for each in known_formats() if each.about} == set(FORMATS)
+
+
+@given(st.sampled_from(FORMATS), st.data())
+def test_findings_stand_in_file_order_and_name_checkpoints_that_are_there(
+    path: Path, name: str, data: st.DataObject
+):
+    content = data.draw(damaged_files(name))
+    path.write_bytes(content)
+    store, loaded = load(path, name)
+    found = loaded.session.findings
+
+    places = [(each.line or 0, each.offset or 0) for each in found]
+    assert places == sorted(places)
+    assert {each.checkpoint for each in found} - {None} <= set(loaded.session.ids)
+    assert all(each.offset is None or each.offset < len(content) for each in found)
+    store.close()

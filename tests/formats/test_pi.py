@@ -1,0 +1,170 @@
+"""Pi: what is particular to its files, beside what the oracles and laws show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import PI_HEADER, assistant, codes, ids_of, jsonl, load, pi, replay_of, user
+
+from tt_debugger.core.model import Kind, Role, Session, Usage
+from tt_debugger.core.replay import Replay
+
+Opened = tuple[Session, Replay]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Any]:
+    stores: list[Any] = []
+
+    def open_file(*records: Any) -> Opened:
+        path = tmp_path / "a-name.jsonl"
+        path.write_bytes(jsonl(*records))
+        store, loaded = load(path, "pi")
+        stores.append(store)
+        return loaded.session, replay_of(store, loaded.session)
+
+    yield open_file
+    for store in stores:
+        store.close()
+
+
+def texts(state: dict[str, Any]) -> list[str]:
+    return [each.get("summary") or each["content"][0]["text"] for each in state["messages"]]
+
+
+def old(message: Any = None, **entry: Any) -> dict[str, Any]:
+    """Give an entry of version 1, which has no ids."""
+    return {"type": "message", "message": message} if message else entry
+
+
+@pytest.mark.parametrize("version", [{}, {"version": None}, {"version": 1.0}, {"version": 0}])
+def test_version_1_is_chained_in_file_order_and_named_by_line(
+    opened: Any, version: dict[str, Any]
+):
+    header = {key: value for key, value in PI_HEADER.items() if key != "version"}
+    session, _ = opened({**header, **version}, old(user("a")), "", "bad", old(assistant("b")))
+
+    assert list(session.ids) == ["L2", "gap@4", "L5"]
+    assert ids_of(session, session.active_path) == "L2 L5"
+
+
+@pytest.mark.parametrize("damage", [[], ["", "  "], ["garbage"]])
+def test_the_index_of_a_kept_entry_counts_parsed_lines_only(opened: Any, damage: list[str]):
+    session, replay = opened(
+        {**PI_HEADER, "version": 1},
+        old(user("one")),
+        *damage,
+        old(user("two")),
+        old(type="compaction", summary="S", firstKeptEntryIndex=2),
+        old(user("three")),
+    )
+
+    assert texts(replay.state(session.active)) == ["S", "two", "three"]
+
+
+def test_the_session_is_what_the_header_says(opened: Any):
+    session, _ = opened({**PI_HEADER, "parentSession": "/home/dev/parent.jsonl"}, pi("a", None))
+
+    assert (session.id, session.cwd, session.forked_from) == (
+        "pi-session",
+        "/home/dev/demo",
+        "/home/dev/parent.jsonl",
+    )
+
+
+def test_a_session_without_a_header_has_the_name_of_its_file(opened: Any):
+    session, _ = opened(pi("a", None, user("hi")))
+
+    assert (session.id, session.cwd, session.title) == ("a-name", None, None)
+
+
+def test_the_last_title_of_the_file_wins_even_off_the_path(opened: Any):
+    session, replay = opened(
+        PI_HEADER,
+        pi("a", None, type="session_info", name=" first "),
+        pi("b", "a", type="session_info", name="second"),
+        pi("c", "a", user("hi")),
+    )
+
+    assert session.title == "second"
+    assert [replay.state(row)["title"] for row in range(3)] == ["first", "second", "first"]
+
+
+def test_an_empty_title_clears_and_so_does_an_empty_label(opened: Any):
+    session, _ = opened(
+        PI_HEADER,
+        pi("a", None, type="session_info", name="first"),
+        pi("b", "a", type="session_info", name="  "),
+        pi("c", "b", type="label", targetId="a", label="x"),
+        pi("d", "c", type="label", targetId="b", label="y"),
+        pi("e", "d", type="label", targetId="a"),
+    )
+
+    assert (session.title, session.labels) == (None, {1: "y"})
+
+
+def test_usage_is_summed_over_the_path(opened: Any):
+    def spent(tokens: int) -> dict[str, Any]:
+        return {"input": tokens, "output": 1, "totalTokens": tokens + 1, "cost": {"total": 0.1}}
+
+    _, replay = opened(
+        PI_HEADER,
+        pi("a", None, user("hi")),
+        pi("b", "a", assistant("yo", usage=spent(10))),
+        pi("c", "a", assistant("other", usage=spent(1000))),
+        pi("d", "b", type="compaction", summary="S", usage=spent(5)),
+    )
+
+    assert replay.state(0)["usage"] is None
+    assert replay.state(3)["usage"] == {
+        "input": 15,
+        "output": 2,
+        "cache_read": 0,
+        "cache_write": 0,
+        "total": 17,
+        "cost": 0.2,
+    }
+
+
+def test_an_edit_that_was_compacted_away_no_longer_acts(opened: Any):
+    _, replay = opened(
+        PI_HEADER,
+        pi("a", None, user("one")),
+        pi("b", "a", type="context_edit", targetId="a", replacement={"content": "edited"}),
+        pi("c", "b", type="context_edit", targetId="a", replacement=None),
+        pi("d", "a", type="compaction", summary="S", firstKeptEntryId="a"),
+        pi("e", "b", type="compaction", summary="S", firstKeptEntryId="a"),
+        pi("f", "c", type="compaction", summary="S", firstKeptEntryId="a"),
+    )
+
+    assert replay.state(1)["messages"] == [{"role": "user", "content": "edited"}]
+    assert replay.state(2)["messages"] == []
+    assert texts(replay.state(3)) == ["S", "one"]
+    assert replay.state(4)["messages"][1:] == [{"role": "user", "content": "edited"}]
+    assert texts(replay.state(5)) == ["S"]
+
+
+def test_the_head_of_a_call_names_its_tool_and_what_it_does(opened: Any):
+    call = {"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": "ls -l"}}
+    message = {"role": "assistant", "content": [call], "usage": {"input": 7}}
+    session, _ = opened(PI_HEADER, pi("a", None, message, timestamp="2026-01-01T00:00:00.500Z"))
+
+    head = session.heads[0]
+
+    assert (head.kind, head.role, head.name, head.summary) == (
+        Kind.TOOL_CALL,
+        Role.ASSISTANT,
+        "bash",
+        "ls -l",
+    )
+    assert (head.time, head.line, head.usage) == (1767225600.5, 2, Usage(input=7))
+
+
+@pytest.mark.parametrize("time", [None, 7, "soon", "2026-13-45T00:00:00Z", ""])
+def test_a_time_that_is_none_is_no_time_and_no_finding(opened: Any, time: Any):
+    session, _ = opened(PI_HEADER, pi("a", None, user("hi"), timestamp=time))
+
+    assert (session.heads[0].time, codes(session.findings)) == (None, [])

@@ -1,0 +1,92 @@
+"""The sniff matrix: each fixture is claimed by its own format alone, or by it more than any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import FIXTURES, jsonl, pi, tau, user
+
+from tt_debugger.errors import CannotReadError
+from tt_debugger.formats import known_formats
+from tt_debugger.storage.probe import probe
+from tt_debugger.store import Match, Probe
+
+OWN_FOLDERS = sorted(each.format for each in known_formats() if (FIXTURES / each.format).is_dir())
+FILES = [
+    (name, path)
+    for name in OWN_FOLDERS
+    for path in sorted((FIXTURES / name).rglob("*.jsonl"))
+    if path.read_bytes().strip()
+]
+
+
+def claims(seen: Probe) -> dict[str, Match]:
+    found = {each.format: each.sniff(seen) for each in known_formats()}
+    return {name: match for name, match in found.items() if match is not None}
+
+
+def probed(data: bytes) -> Probe:
+    return Probe("/home/dev/s.jsonl", "s.jsonl", data, len(data))
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), FILES, ids=[f"{name}-{path.stem}" for name, path in FILES]
+)
+def test_each_fixture_is_claimed_most_by_its_own_format(name: str, path: Path):
+    found = claims(probe(str(path)))
+    others = [match.score for other, match in found.items() if other != name]
+
+    assert name in found
+    assert all(score < found[name].score for score in others)
+    assert all(1 <= match.score <= 100 and match.reason for match in found.values())
+
+
+def test_there_are_fixtures_of_every_format_that_is_a_file():
+    assert {"pi", "tau"} <= set(OWN_FOLDERS)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n \n\r\n",
+        b"\xef\xbb\xbf",
+        b"\0" * 100,
+        b"plain text\nof two lines\n",
+        b'{"a":1}\n',
+        b'{"type":"message"}\n',
+        b'[1,2]\n"text"\n7\nnull\n',
+        b'{"type":"user","uuid":"u1","message":{"role":"user","content":"hi"}}\n',
+        b'{"type":["message"],"id":{},"parentId":[]}\n',
+        b'{"type":"session"}\n',
+        b"[" * 5000,
+        b'{"type":"message","parent',
+        jsonl({"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}),
+    ],
+)
+def test_what_is_blank_or_unknown_is_claimed_by_nobody(data: bytes):
+    assert claims(probed(data)) == {}
+
+
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff"])
+def test_utf_16_is_refused_with_the_command_that_mends_it(mark: bytes):
+    with pytest.raises(CannotReadError, match="UTF-16") as error:
+        claims(probed(mark + b"{\0}\0"))
+
+    assert "iconv" in (error.value.hint or "")
+
+
+def test_a_pi_file_without_its_header_is_still_pis():
+    assert list(claims(probed(jsonl(pi("a", None, user("hi")))))) == ["pi"]
+
+
+def test_a_tau_file_of_roots_alone_is_still_taus():
+    assert list(claims(probed(jsonl(tau("a", None, user("hi")))))) == ["tau"]
+
+
+def test_a_first_line_that_the_probe_cuts_is_not_read():
+    entry = jsonl(tau("a", "b", user("hi")))
+    cut = Probe("s", "s", entry + b'{"parentId":', 10**6)
+
+    assert list(claims(cut)) == ["tau"]

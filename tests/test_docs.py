@@ -1,0 +1,184 @@
+"""The documents are true: README names only what exists, and its commands do what it says."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+from hostile_files import SAMPLES
+
+from tt_debugger.cli.main import cli, main
+from tt_debugger.formats import known_formats
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+BLOCKS = re.DOTALL | re.MULTILINE
+SHELL = [each.strip() for each in re.findall(r"^```sh\n(.*?)^```$", README, BLOCKS)]
+PROSE = re.sub(r"^```.*?^```$", "", README, flags=BLOCKS)
+CODE = re.findall(r"`([^`\n]+)`", PROSE)
+NAMED = [each for each in CODE if each.startswith("ttdbg ")]
+LINKS = [each for each in re.findall(r"\]\(([^)]+)\)", README) if "://" not in each]
+KEEP_A_CHANGELOG = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
+
+
+def section(title: str) -> str:
+    """Give what stands below a heading of README."""
+    return re.split(r"^## ", PROSE.partition(f"## {title}\n")[2], flags=re.MULTILINE)[0]
+
+
+def first_column(title: str) -> list[str]:
+    """Give the code spans in the first column of a section's table."""
+    rows = re.findall(r"^\| (.*?) \|", section(title), re.MULTILINE)
+    return [span for row in rows for span in re.findall(r"`([^`]+)`", row)]
+
+
+def commands() -> dict[str, click.Command]:
+    context = click.Context(cli)
+    found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    return {name: command for name, command in found.items() if command}
+
+
+def options(command: click.Command) -> set[str]:
+    return {option for each in command.params for option in each.opts if option.startswith("-")}
+
+
+def test_readme_names_every_command_and_no_other() -> None:
+    named = {shlex.split(each)[1] for each in NAMED}
+
+    assert named == set(commands())
+
+
+@pytest.mark.parametrize("line", sorted(set(NAMED)))
+def test_readme_names_only_options_that_a_command_has(line: str) -> None:
+    _, name, *rest = shlex.split(line)
+
+    named = {each for each in rest if each.startswith("-")}
+    assert named - options(commands()[name]) == set()
+
+
+def test_options_that_readme_names_apart_from_a_command_exist() -> None:
+    every = {option for command in commands().values() for option in options(command)}
+
+    assert {each for each in CODE if each.startswith("--")} - every == set()
+
+
+def test_readme_names_every_option_of_every_command() -> None:
+    every = {option for command in commands().values() for option in options(command)}
+
+    assert {each for each in every if each not in README} == set()
+
+
+def test_readme_lists_every_format_and_no_other() -> None:
+    assert first_column("What it reads") == sorted(
+        each.format for each in known_formats() if each.about
+    )
+
+
+def test_readme_names_only_keys_that_exist() -> None:
+    from tt_debugger.tui.keys import KEYS
+
+    names = {"Tab": "tab", "Enter": "enter", "Esc": "escape", "Space": "space"}
+    names |= {"?": "question_mark", "Home": "home", "End": "end", "Up": "up", "Down": "down"}
+    keys = {key for each in KEYS for key in each.keys}
+    named = {names.get(each, each) for each in re.findall(r"`([^`]+)`", section("Keys"))}
+    # Words in code spans that are longer than a key are environment variables and commands.
+    named = {each for each in named if len(each) == 1 or each in names.values()}
+
+    assert named
+    assert named - keys == set()
+
+
+@pytest.mark.parametrize(
+    "line", [each for each in sorted(set(NAMED)) if "sample_sessions/" in each]
+)
+def test_commands_on_samples_in_readme_work(
+    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+
+    assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
+    assert capsys.readouterr().out
+
+
+def test_refs_in_readme_are_refs() -> None:
+    from tt_debugger.core.refs import parse_fragment
+
+    refs = first_column("Refs")
+
+    assert len(refs) >= len(("@", "root", "id", "row", "label", "line", "time", "range"))
+    assert [each for each in refs if not parse_fragment(each).points] == []
+
+
+def test_all_in_one_line_each_readme_says_how_to_try_it_and_how_to_test_it() -> None:
+    assert [each.count("\n") for each in SHELL] == [0, 0]
+    assert " .venv/bin/ttdbg open sample_sessions/" in SHELL[0]
+    assert "pytest" in SHELL[1]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the gate is a bash script")
+def test_the_gate_runs_the_test_command_of_readme() -> None:
+    gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^tests=.*$", gate, re.MULTILINE)
+
+    ran = subprocess.run(  # noqa: S603 - a line of our own script
+        ["bash", "-euc", f'{found}; printf %s "$tests"'],  # noqa: S607 - wherever it is
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    assert ran.stdout == SHELL[1]
+    assert '"$tests"' in gate.replace(found, "")
+
+
+@pytest.mark.parametrize("link", sorted(set(LINKS)))
+def test_files_that_readme_links_to_exist(link: str) -> None:
+    assert (ROOT / link.partition("#")[0]).is_file()
+
+
+def test_files_that_readme_names_exist() -> None:
+    paths = [each for each in CODE if re.fullmatch(r"[.\w-]+(?:/[\w.-]+)+", each)]
+
+    assert paths
+    assert [each for each in paths if not (ROOT / each).exists()] == []
+
+
+def test_changelog_begins_with_what_is_unreleased_and_keeps_its_headings() -> None:
+    versions = re.findall(r"^## (.*)$", CHANGELOG, re.MULTILINE)
+
+    assert CHANGELOG.startswith("# Changelog\n")
+    assert versions[0] == "[Unreleased]"
+    released = r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d"
+    assert [each for each in versions[1:] if not re.fullmatch(released, each)] == []
+    for version in re.split(r"^## ", CHANGELOG, flags=re.MULTILINE)[1:]:
+        headings = re.findall(r"^### (.*)$", version, re.MULTILINE)
+        assert headings == sorted(set(headings), key=KEEP_A_CHANGELOG.index)
+
+
+def test_changelog_names_only_commands_and_options_that_exist() -> None:
+    spans = re.findall(r"`([^`\n]+)`", re.split(r"^## ", CHANGELOG, flags=re.MULTILINE)[1])
+    every = {option for command in commands().values() for option in options(command)}
+
+    named = {shlex.split(each)[1] for each in spans if each.startswith("ttdbg ")}
+    assert named - set(commands()) == set()
+    assert {each for each in spans if each.startswith("--")} - every == set()
+
+
+def test_the_samples_are_made_the_same_to_the_byte(tmp_path: Path) -> None:
+    script = tmp_path / "make_samples.py"
+    shutil.copyfile(SAMPLES / "make_samples.py", script)
+
+    runpy.run_path(str(script), run_name="__main__")
+
+    made = {each.name: each.read_bytes() for each in tmp_path.rglob("*.jsonl")}
+    kept = {each.name: each.read_bytes() for each in SAMPLES.rglob("*.jsonl")}
+    assert made == kept
