@@ -137,8 +137,8 @@ FINDING = {
     "hint": "Pi skips this line in silence; what hangs on it becomes a new root",
 }
 BYTES = {"shown": len(FILE) - 2, "skipped": 2, "size": len(FILE)}
-BARE = {
-    "messages": [HELLO],
+START = {
+    "messages": [],
     "model": None,
     "provider": None,
     "thinking_level": "off",
@@ -146,6 +146,7 @@ BARE = {
     "cwd": "/w",
     "usage": None,
 }
+BARE = START | {"messages": [HELLO]}
 CALLED = BARE | {"messages": [HELLO, CALL], "model": "m", "provider": "p", "usage": USAGE}
 
 
@@ -248,7 +249,10 @@ def test_replay_gives_the_header_of_log_and_then_the_changes_of_each_checkpoint(
 ) -> None:
     assert ttdbg("replay", file, "--json").stream == [
         header(file),
-        {"checkpoint": FIRST, "changes": [change("append", "/messages", HELLO)]},
+        {
+            "checkpoint": FIRST,
+            "changes": [change("snapshot", "", START), change("append", "/messages", HELLO)],
+        },
         {"checkpoint": SECOND, "changes": CALL_CHANGES},
         {"checkpoint": THIRD, "changes": []},
         {"checkpoint": GAP, "changes": []},
@@ -264,7 +268,7 @@ def test_replay_of_a_range_gives_its_checkpoints_and_with_states_the_state_after
         header(file),
         {
             "checkpoint": FIRST,
-            "changes": [change("append", "/messages", HELLO)],
+            "changes": [change("snapshot", "", START), change("append", "/messages", HELLO)],
             "state": BARE,
         },
         {

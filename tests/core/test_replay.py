@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import memory_records
 
 from tt_debugger.core import replay as replay_module
-from tt_debugger.core.changes import Append, Put, State, fold
+from tt_debugger.core.changes import Append, Put, Snapshot, State, fold
 from tt_debugger.core.model import Head, Kind, Session
 from tt_debugger.core.replay import Replay, Spine
 from tt_debugger.core.tree import NO_ROW
@@ -121,7 +121,8 @@ def test_memos_are_those_of_the_path_however_few_are_kept(rows: list[int]):
     with small_caches():
         for row in rows:
             assert replay.memo(row) == row + 1
-            assert replay.changes(row) == (Append(("seen",), row),)
+            beginning = (Snapshot((), {"seen": []}),) if row == 0 else ()
+            assert replay.changes(row) == (*beginning, Append(("seen",), row))
             assert replay.state(row) == {"seen": list(range(row + 1))}
 
 

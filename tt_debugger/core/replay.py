@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 import msgspec
 
-from tt_debugger.core.changes import Change, State, fold
+from tt_debugger.core.changes import Change, Snapshot, State, fold
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.paths import ROOT
 from tt_debugger.core.tree import NO_ROW
 
 Body = Any
@@ -141,7 +142,7 @@ class Replay:
             self._states.move_to_end(row)
             return known
         missing, base = self._walk_up(row, self._states)
-        state = self._start[0] if base == NO_ROW else self._states[base]
+        state: State = {} if base == NO_ROW else self._states[base]
         self._keep_states_along(missing, state)
         return self._states[row]
 
@@ -197,7 +198,12 @@ class Replay:
     def _step(self, row: int, body: Body, memo: Any) -> Step:
         if self.session.heads.kind(row) is Kind.GAP:
             return Step((), memo)
-        return self._rules.step(self.session, row, body, memo, self._bodies)
+        step = self._rules.step(self.session, row, body, memo, self._bodies)
+        start = self._start[0]
+        if self.session.parents[row] != NO_ROW or not start:
+            return step
+        # So that a root's changes say all: folded onto nothing, they give its state.
+        return msgspec.structs.replace(step, changes=(Snapshot(ROOT, start), *step.changes))
 
 
 def _keep(known: OrderedDict[int, Any], row: int, value: Any, limit: int) -> None:

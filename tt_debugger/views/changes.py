@@ -40,6 +40,8 @@ def _lines(
         case Splice(path=path, index=index, count=count, values=values):
             lengths[path] = lengths.get(path, _length(before, path)) - count + len(values)
             yield from _splice_lines(path, index, count, values, palette)
+        case Snapshot(value=value) if before is None:
+            yield _titled("+", "(the state begins)", preview(value), palette.add)
         case Snapshot(value=value):
             yield _line("~", (), preview(value), palette.change)
         case Put(path=path, value=value):

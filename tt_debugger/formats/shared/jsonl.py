@@ -306,7 +306,11 @@ class JsonlFile(ABC):
         return self._read_on(position.reading.copied(), position.offset, position.number, unheard)
 
     def _reopen(self) -> None:
-        old, self._file = self._file, RegularFile(self.location)
+        try:
+            old, self._file = self._file, RegularFile(self.location)
+        except CannotReadError:
+            # Between unlink and rename there is no file; the old one is still what there was.
+            return
         old.close()
 
     def _read_on(self, reading: Reading, offset: int, number: int, progress: Progress) -> Loaded:

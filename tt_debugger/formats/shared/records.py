@@ -158,10 +158,11 @@ class _LenientReader:
         while place < len(text):
             try:
                 value, end = self._value(text, place)
+                value = self._cleaned(value)
             except (ValueError, RecursionError) as error:
                 yield place, len(text), _Why(_reason(error, place))
                 return
-            yield place, end, self._cleaned(value)
+            yield place, end, value
             place = _after_space(text, end)
 
     def _value(self, text: str, place: int) -> tuple[Any, int]:

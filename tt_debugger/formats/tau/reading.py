@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.core.findings import Code, Finding, Severity, finding
 from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
 from tt_debugger.core.text import summary_line
@@ -57,6 +57,14 @@ class TauReading(Reading):
             self.info = entry
         elif kind == "leaf":
             self.leaf = (len(self.types), entry.get("entry_id"), place)
+        if "id" not in record:
+            self.note(
+                Code.NO_ID,
+                "the entry has no id",
+                place,
+                hint=f"shown as {place.name}; Tau gives it another id each time it reads the file",
+                severity=Severity.NOTE,
+            )
         self.types.append(kind)
         time = _seconds(entry.get("timestamp"))
         self.add(_head(kind, entry), record.get("id"), record.get("parent_id"), place, time)
