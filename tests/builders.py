@@ -19,7 +19,7 @@ from tt_debugger.core.model import Head, Kind, Session, SessionId
 from tt_debugger.core.replay import Replay
 from tt_debugger.core.tree import NO_ROW, Tree
 from tt_debugger.formats import known_formats
-from tt_debugger.formats.memory import Memory, MemoryStore
+from tt_debugger.formats.shared.memory import MemoryRecord, MemoryStore
 from tt_debugger.store import Loaded, Store
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -47,10 +47,10 @@ def memories(
     text: str,
     changes: Mapping[str, Sequence[Change]] | None = None,
     heads: Mapping[str, Head] | None = None,
-) -> list[Memory]:
+) -> list[MemoryRecord]:
     """Give the records of a tree. What is not said puts its own id: a state tells its path."""
     return [
-        Memory(
+        MemoryRecord(
             name,
             parent,
             tuple((changes or {}).get(name, [Put((name,), value=True)])),
@@ -60,7 +60,7 @@ def memories(
     ]
 
 
-def memory(records: Iterable[Memory], name: str = "s") -> tuple[MemoryStore, Session]:
+def memory(records: Iterable[MemoryRecord], name: str = "s") -> tuple[MemoryStore, Session]:
     """Give a store of one session, and the session."""
     store = MemoryStore({name: list(records)})
     return store, store.load(SessionId(name)).session
@@ -95,9 +95,30 @@ def load(path: Path, format_name: str) -> tuple[Store, Loaded]:
     return store, store.load(store.sessions()[-1])
 
 
+def session_of(content: bytes, format_name: str, folder: Path) -> Session:
+    """Give the session of a file with this content, closed again."""
+    path = folder / "s.jsonl"
+    path.write_bytes(content)
+    store, loaded = load(path, format_name)
+    store.close()
+    return loaded.session
+
+
+def said(loaded: Session) -> str:
+    """Give the findings of a session, each as code and line."""
+    return ", ".join(f"{each.code} {each.line}" for each in loaded.findings)
+
+
 def fixture_files(format_name: str) -> list[Path]:
     """Give the session files of a format's fixture folder."""
     return sorted((FIXTURES / format_name).rglob("*.jsonl"))
+
+
+FORMATS = tuple(sorted(each.format for each in known_formats()))
+"""All formats there are; each is under all laws by its fixtures alone."""
+
+FILES = [(name, path) for name in FORMATS for path in fixture_files(name)]
+FILE_IDS = [f"{name}-{path.stem}" for name, path in FILES]
 
 
 def facts(loaded: Session) -> dict[str, Any]:

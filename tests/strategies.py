@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-from builders import PI_HEADER, assistant, pi, tau, user
-from hypothesis import assume
+from builders import fixture_files
 from hypothesis import strategies as st
 
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State, fold
 from tt_debugger.core.paths import Path
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.formats.memory import Memory
+from tt_debugger.formats.shared.memory import MemoryRecord
 
 any_text = st.text(st.characters(exclude_categories=()))
 """Any text at all, surrogates and unassigned characters included."""
@@ -73,7 +73,7 @@ def change_of(draw: st.DrawFn, state: State) -> Change:
     """Give a change that fits a state."""
     path, container = draw(st.sampled_from(containers(state) or [((), None)]))
     if container is None or draw(st.integers(0, 20)) == 0:
-        return Snapshot((), draw(states))
+        return Snapshot(draw(states))
     if isinstance(container, dict):
         if container and draw(st.booleans()):
             return Drop((*path, draw(st.sampled_from(sorted(container)))))
@@ -100,10 +100,10 @@ def changes_of(draw: st.DrawFn, state: State, max_size: int = 4) -> list[Change]
 
 
 @st.composite
-def memory_records(draw: st.DrawFn, max_size: int = 10) -> list[Memory]:
+def memory_records(draw: st.DrawFn, max_size: int = 10) -> list[MemoryRecord]:
     """Give the records of a session whose changes fit, from the empty state on."""
     parents = draw(parent_rows(max_size))
-    records: dict[int, Memory] = {}
+    records: dict[int, MemoryRecord] = {}
     after: dict[int, State] = {NO_ROW: {}}
     waiting = list(range(len(parents)))
     while waiting:
@@ -112,59 +112,8 @@ def memory_records(draw: st.DrawFn, max_size: int = 10) -> list[Memory]:
         changes = draw(changes_of(after[parents[row]], 2))
         after[row] = fold(after[parents[row]], changes)
         parent = None if parents[row] == NO_ROW else f"m{parents[row]}"
-        records[row] = Memory(f"m{row}", parent, tuple(changes))
+        records[row] = MemoryRecord(f"m{row}", parent, tuple(changes))
     return [records[row] for row in range(len(parents))]
-
-
-_names = st.sampled_from(("a", "b", "c", "d", "e", "f", "gap@2", "L2"))
-_parents = st.one_of(st.none(), _names, st.just("gone"))
-_messages = st.sampled_from(
-    (user("hi"), assistant("yo"), assistant("run", "c1"), {"role": "user", "content": None}, {})
-)
-
-
-@st.composite
-def pi_entries(draw: st.DrawFn) -> dict[str, Any]:
-    """Give an entry as Pi writes it, or nearly."""
-    own = draw(
-        st.sampled_from(
-            (
-                {"type": "model_change", "provider": "p", "modelId": "m2"},
-                {"type": "label", "targetId": "a", "label": "here"},
-                {"type": "session_info", "name": " named "},
-                {"type": "compaction", "summary": "short", "firstKeptEntryId": "b"},
-                {"type": "context_edit", "targetId": "a", "replacement": None},
-                {"type": "unheard_of"},
-                dict(PI_HEADER),
-                {},
-            )
-        )
-    )
-    if own or draw(st.booleans()):
-        return pi(draw(_names), draw(_parents), **own)
-    return pi(draw(_names), draw(_parents), draw(_messages))
-
-
-@st.composite
-def tau_entries(draw: st.DrawFn) -> dict[str, Any]:
-    """Give an entry as Tau writes it, or nearly."""
-    own = draw(
-        st.sampled_from(
-            (
-                {"type": "model_change", "model": "m2"},
-                {"type": "label", "label": "here"},
-                {"type": "label", "target_id": "a", "label": "there"},
-                {"type": "session_info", "created_at": 1.5, "title": "named"},
-                {"type": "compaction", "summary": "short", "first_kept_entry_id": "b"},
-                {"type": "leaf", "entry_id": "a"},
-                {"type": "unheard_of"},
-                {},
-            )
-        )
-    )
-    if own or draw(st.booleans()):
-        return tau(draw(_names), draw(_parents), **own)
-    return tau(draw(_names), draw(_parents), draw(_messages))
 
 
 _garbage = st.one_of(
@@ -188,27 +137,98 @@ _garbage = st.one_of(
 )
 
 
+odd_times = st.sampled_from(
+    (
+        *("inf", "-inf", "nan", "1e308", "-1e18", "1_0", "soon", ""),
+        *("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.999Z", "2026-13-45T00:00:00Z"),
+        *(0, -1, 1.5e300, -1.5e300, 1e18, 253_402_300_800, 2**63, None, True, [], {}),
+    )
+)
+"""Times that are none, or as far away as a number can say."""
+
+
 @st.composite
 def damaged_files(draw: st.DrawFn, format_name: str) -> bytes:
-    """Give a session file with anything that happens to files, line by line."""
-    entries = pi_entries() if format_name == "pi" else tau_entries()
-    encoded = entries.map(lambda each: json.dumps(each).encode())
-    line = st.one_of(encoded, encoded, encoded, _garbage, st.tuples(encoded, encoded).map(_glued))
-    parts = draw(st.lists(line, max_size=8))
-    if format_name == "pi" and draw(st.integers(0, 3)):
-        parts.insert(0, json.dumps(PI_HEADER).encode())
+    """Give a session file with anything that happens to files, made of its fixtures' own lines."""
+    whole = draw(st.sampled_from(fixture_lines(format_name)))
+    first = draw(st.sampled_from((0, 0, draw(st.integers(0, len(whole) - 1)))))
+    lines = whole[first : first + 8]
+    hurts = (_repeated, _swapped, _glued, _garbled, _renamed, _at_odd_time)
+    for hurt in draw(st.lists(st.sampled_from(hurts), max_size=4)):
+        lines = hurt(draw, lines)
     ends = st.sampled_from((b"\n", b"\n", b"\n", b"\r\n", b"\n\n", b"\r"))
-    data = b"".join(part + draw(ends) for part in parts)
-    if draw(st.integers(0, 3)) == 0:
+    data = b"".join(line + draw(ends) for line in lines)
+    if draw(st.integers(0, 7)) == 0:
         data = b"\xef\xbb\xbf" + data
-    data = data[: len(data) - draw(st.integers(0, 30))] if draw(st.booleans()) else data
-    # UTF-16 is refused as a whole, so there is nothing to ask of it.
-    assume(data[:2] not in {b"\xff\xfe", b"\xfe\xff"})
-    return data
+    return data[: len(data) - draw(st.integers(0, 30))] if draw(st.booleans()) else data
 
 
-def _glued(parts: Sequence[bytes]) -> bytes:
-    return b"".join(parts)
+@cache
+def fixture_lines(format_name: str) -> list[list[bytes]]:
+    """Give the lines of each fixture that has any; a very long one is none to draw from."""
+    files = (path.read_bytes().splitlines() for path in fixture_files(format_name))
+    return [lines for lines in files if lines and max(map(len, lines)) < LONGEST_DRAWN]
+
+
+LONGEST_DRAWN = 20_000
+
+
+def _place(draw: st.DrawFn, lines: Sequence[bytes]) -> int:
+    return draw(st.integers(0, len(lines) - 1))
+
+
+def _repeated(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
+    again, place = lines[_place(draw, lines)], _place(draw, lines)
+    return [*lines[:place], again, *lines[place:]]
+
+
+def _swapped(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
+    one, other = _place(draw, lines), _place(draw, lines)
+    swapped = list(lines)
+    swapped[one], swapped[other] = lines[other], lines[one]
+    return swapped
+
+
+def _glued(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
+    place = _place(draw, lines)
+    return [*lines[:place], b"".join(lines[place : place + 2]), *lines[place + 2 :]]
+
+
+def _garbled(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
+    place = _place(draw, lines)
+    behind = place + draw(st.integers(0, 1))
+    return [*lines[:place], draw(_garbage), *lines[behind:]]
+
+
+def _renamed(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
+    """Give a text of one record to another: its id, its parent, its type or what it names."""
+    records = [_record(line) for line in lines]
+    texts = [each for record in records for each in record.values() if isinstance(each, str)]
+    place = _place(draw, lines)
+    keys = [key for key, value in records[place].items() if isinstance(value, (str, type(None)))]
+    if not keys or not texts:
+        return lines
+    renamed = {**records[place], draw(st.sampled_from(keys)): draw(st.sampled_from(texts))}
+    return [*lines[:place], json.dumps(renamed).encode(), *lines[place + 1 :]]
+
+
+def _at_odd_time(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
+    place = _place(draw, lines)
+    record = _record(lines[place])
+    timed = [(each, key) for _, each in containers(record) for key in each if "time" in str(key)]
+    if not timed:
+        return lines
+    container, key = draw(st.sampled_from(timed))
+    container[key] = draw(odd_times)
+    return [*lines[:place], json.dumps(record).encode(), *lines[place + 1 :]]
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 @st.composite
@@ -231,6 +251,6 @@ def bent_files(draw: st.DrawFn, content: bytes) -> bytes:
         _, container = draw(st.sampled_from(containers(record)))
         keys_of = list(container) if isinstance(container, dict) else list(range(len(container)))
         if keys_of:
-            container[draw(st.sampled_from(keys_of))] = draw(json_values)
+            container[draw(st.sampled_from(keys_of))] = draw(st.one_of(json_values, odd_times))
             lines[place] = json.dumps(record).encode()
     return b"\n".join(lines)

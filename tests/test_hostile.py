@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from builders import jsonl
+from builders import jsonl, load
 from hostile_files import ATTACK, HEADER, SAMPLES, pi, said, tau_said, write_hostile_files
 from terminal import FULL_SCREEN, JSON, LINES, PIPE, plain, run, transgressions
 
@@ -85,11 +85,11 @@ READABLE = {
     ),
     "H25_pi.jsonl": Seen("pi", "a< b<a", "b", "TT108:2 TT108:3"),
     "H26_nul_bytes.jsonl": Seen("pi", "gap@2< a< b<", "b", "TT101:2 TT407:4", 4097),
-    "H27_bom.jsonl": Seen("pi", "a<", "a", "TT402:1"),
-    "H27_bom_tau.jsonl": Seen("tau", "a<", "a", "TT402:1"),
+    "H27_bom.jsonl": Seen("pi", "a<", "a", "TT104:1 TT402:1"),
+    "H27_bom_tau.jsonl": Seen("tau", "a<", "a", "TT104:1 TT402:1"),
     "H28_crlf.jsonl": Seen("pi", "a< b<a", "b"),
     # A lone carriage return ends a line for Tau; for Pi these are three records on one line.
-    "H28_lone_cr.jsonl": Seen("pi", "a< b<a", "b", "TT103:1 TT107:1 TT107:1"),
+    "H28_lone_cr.jsonl": Seen("pi", "a< b<a", "b", "TT107:1 TT107:1 TT103:1"),
     "H28_lone_cr_tau.jsonl": Seen("tau", "a< b<a", "b", "TT103:1"),
     "H30_empty.jsonl": Seen(None, "", None),
     "H31_only_newlines.jsonl": Seen(None, "", None),
@@ -292,7 +292,7 @@ def test_a_file_of_no_known_format_is_refused_with_a_hint(
 
     assert main(["log", str(file)]) == 3
     out, err = capsys.readouterr()
-    known = ", ".join(sorted(each.format for each in known_formats() if each.about))
+    known = ", ".join(sorted(each.format for each in known_formats()))
     assert out == ""
     assert err.splitlines() == [
         f"ttdbg: cannot read {file}: no format recognises it",
@@ -358,10 +358,11 @@ def test_what_would_act_or_hide_is_shown_as_a_picture(
 def test_markup_in_a_text_is_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["log", str(folder / "H18_textual_markup.jsonl")])
 
-    assert capsys.readouterr().out.splitlines() == [
-        "a 1 ● user     [@click=app.quit]click[/] [link=http://e.invalid/]x[/link] [/nope] [bold",
-        "b 2 ● user     [@click=app.bell][@click=app.bell][@click=app.bell]",
-    ]
+    assert capsys.readouterr().out == (
+        "a 1 ● user         [@click=app.quit]click[/] [link=http://e.invalid/]x[/link] [/nope]"
+        " [bold\n"
+        "b 2 ● user         [@click=app.bell][@click=app.bell][@click=app.bell] @\n"
+    )
 
 
 def test_ids_that_look_alike_are_printed_apart_and_can_be_typed(
@@ -404,13 +405,19 @@ def test_a_session_id_that_is_a_path_is_typed_percent_encoded(
     assert capsys.readouterr().err.splitlines()[-1] == f"hint: there are: {session}"
 
 
+def bodies(file: Path) -> list[Any]:
+    """Give all records of a Pi file as decoded."""
+    store, loaded = load(file, "pi")
+    decoded = store.bodies(loaded.session, range(len(loaded.session)))
+    store.close()
+    return decoded
+
+
 def test_numbers_beyond_64_bits_and_those_json_does_not_have_are_kept_as_text(
     folder: Path,
 ) -> None:
     def numbers(name: str) -> list[Any]:
-        with Debugger.open(str(folder / name)) as debugger:
-            rows = range(len(debugger.session))
-            return [debugger.body(row)["data"]["n"] for row in rows]
+        return [each["data"]["n"] for each in bodies(folder / name)]
 
     def decimal(text: str) -> dict[str, str]:
         return {"$type": "decimal.Decimal", "$value": text}
@@ -429,20 +436,23 @@ def test_numbers_beyond_64_bits_and_those_json_does_not_have_are_kept_as_text(
 
 
 def test_of_a_key_that_is_given_twice_the_last_wins(folder: Path) -> None:
-    with Debugger.open(str(folder / "H23_duplicate_keys.jsonl")) as debugger:
-        assert debugger.body(0) == {"id": "b", "parentId": "a", "type": "message"}
+    (record,) = bodies(folder / "H23_duplicate_keys.jsonl")
+
+    assert record == {"id": "b", "parentId": "a", "type": "message"}
 
 
 def test_bytes_that_are_no_utf_8_and_half_surrogates_are_replaced_but_kept_as_raw_bytes(
     folder: Path,
 ) -> None:
-    with Debugger.open(str(folder / "H24_invalid_utf8.jsonl")) as debugger:
-        assert debugger.body(0)["t"] == "\ufffd" * 7
+    invalid, lone = folder / "H24_invalid_utf8.jsonl", folder / "R03_pi.jsonl"
+
+    assert bodies(invalid)[0]["t"] == "\ufffd" * 7
+    assert bodies(lone)[1]["message"]["content"][0]["text"] == "cut \ufffd"
+    with Debugger.open(str(invalid)) as debugger:
         assert debugger.raw(0) == (
             b'{"type":"message","id":"a","t":"\xff\xfe\xc0\xaf\xed\xa0\x80"}\n'
         )
-    with Debugger.open(str(folder / "R03_pi.jsonl")) as debugger:
-        assert debugger.body(1)["message"]["content"][0]["text"] == "cut \ufffd"
+    with Debugger.open(str(lone)) as debugger:
         assert b"cut \\ud83c" in debugger.raw(1)
 
 

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 from urllib.parse import unquote
 
-import msgspec
-
 from tt_debugger.core.changes import Change, State
 from tt_debugger.core.findings import Finding
-from tt_debugger.core.model import Checkpoint, Extent, Heads, Kind, Session, SessionId
+from tt_debugger.core.inspection import Inspection
+from tt_debugger.core.model import Extent, Heads, Session, SessionId
 from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
 from tt_debugger.core.replay import Body, Replay, Resumed
 from tt_debugger.core.tree import NO_ROW
@@ -27,33 +27,22 @@ from tt_debugger.storage.probe import probe
 from tt_debugger.store import Cursor, Follows, Loaded, Probe, Progress, Store, unheard
 
 BODIES_KEPT = 256
-
-
-class Inspection(msgspec.Struct, frozen=True):
-    """All that is known of one checkpoint: what it did, what it holds, and the state after it."""
-
-    checkpoint: Checkpoint
-    changes: tuple[Change, ...]
-    body: Body
-    before: State
-    """The state before the checkpoint: its parent's, or None at a root."""
-    state: State
-    raw: bytes
-    findings: tuple[Finding, ...]
+"""Records whose decoded bodies are kept."""
 
 
 def split_location(text: str) -> tuple[str, Fragment]:
     """Split LOCATION[#FRAGMENT]. The whole is first tried as an existing path."""
-    if _exists(text) or "#" not in text:
+    if exists(text) or "#" not in text:
         return text, Fragment()
     places = [place for place, character in enumerate(text) if character == "#"]
     for place in reversed(places):
-        if _exists(text[:place]):
+        if exists(text[:place]):
             return text[:place], parse_fragment(text[place + 1 :])
     return text[: places[-1]], parse_fragment(text[places[-1] + 1 :])
 
 
-def _exists(path: str) -> bool:
+def exists(path: str) -> bool:
+    """Tell whether something is at a path; a text that can be no path is none."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -75,13 +64,11 @@ class Debugger:
 
     def __init__(self, store: Store | None, loaded: Loaded, location: str) -> None:
         self.location = location
-        self.session = loaded.session
         self._store = store
-        self._cursor = loaded.cursor
         self._lock = threading.RLock()
         self._bodies = _BodyCache(self._decode)
         self._replays: dict[bool, Replay] = {}
-        self._resolver: Resolver | None = None
+        self._adopt(loaded)
 
     @classmethod
     def open(
@@ -91,118 +78,91 @@ class Debugger:
 
         Raises CannotReadError, or UnknownRefError for a session that is not there.
         """
-        seen = probe(location)
-        found = format_of(seen)
-        if found is None:
-            return cls(None, _blank(seen.size), location)
-        with outside_errors(found.format):
-            store = found.open(location)
-            return cls(store, store.load(_chosen(store, session), progress), location)
+        store, loaded = _opened(location, session, progress)
+        return cls(store, loaded, location)
 
     def follow(self) -> bool:
         """Read what was added since; tell whether the session changed."""
-        if not isinstance(self._store, Follows):
-            return False
-        with self._lock, outside_errors(self._store.format):
-            loaded = self._store.follow(self._cursor)
-            self._cursor = loaded.cursor
-            if loaded.session is self.session:
+        with self._gate():
+            if self._store is None:
+                store, loaded = _opened(self.location, None, unheard)
+                self._store = store
+            elif isinstance(self._store, Follows):
+                loaded = self._store.follow(self._cursor)
+            else:
                 return False
-            self._adopt(loaded.session)
+            if loaded.session is self.session or not (len(loaded.session) or len(self.session)):
+                return False
+            self._bodies.clear()
+            self._adopt(loaded)
             return True
 
-    def _adopt(self, session: Session) -> None:
-        self.session = session
-        self._replays.clear()
-        self._bodies.clear()
-        self._resolver = None
+    def _adopt(self, loaded: Loaded) -> None:
+        self.session = loaded.session
+        self._cursor = loaded.cursor
+        self._resolver = Resolver(self.session)
+        self._findings: dict[str | None, list[Finding]] = defaultdict(list)
+        for each in self.session.findings:
+            self._findings[each.checkpoint].append(each)
 
     @property
     def resolver(self) -> Resolver:
         """Finds rows by refs."""
-        if self._resolver is None:
-            self._resolver = Resolver(self.session)
         return self._resolver
 
     def row(self, point: Point) -> int:
         """Give the row that a point names."""
-        return self.resolver.row(point)
+        with self._lock:
+            return self._resolver.row(point)
 
     def changes(self, row: int, *, uncompacted: bool = False) -> tuple[Change, ...]:
         """Give what a checkpoint did to the state."""
-        with self._lock:
+        with self._gate():
             return self._replay(uncompacted=uncompacted).changes(row)
 
     def state(self, row: int, *, uncompacted: bool = False) -> State:
         """Give the recorded state at a checkpoint; to be read only."""
-        with self._lock:
+        with self._gate():
             return self._replay(uncompacted=uncompacted).state(row)
 
     def resumed(self, row: int) -> Resumed:
         """Give what the agent would load and send if it went on from a checkpoint."""
-        with self._lock:
+        with self._gate():
             return self._replay().resumed(row)
-
-    def body(self, row: int) -> Body:
-        """Give the record of a checkpoint as decoded."""
-        with self._lock:
-            return self._bodies((row,))[0]
 
     def raw(self, row: int) -> bytes:
         """Give the bytes of a checkpoint's record."""
-        if self._store is None:
-            return b""
-        with self._lock, outside_errors(self._store.format):
-            return self._store.raw(self.session, row)
+        with self._gate():
+            return b"" if self._store is None else self._store.raw(self.session, row)
 
     def inspect(self, row: int, *, uncompacted: bool = False) -> Inspection:
         """Give all that is known of a checkpoint."""
-        with self._lock:
+        with self._gate():
             parent = self.session.parents[row]
-            before = None if parent == NO_ROW else self.state(parent, uncompacted=uncompacted)
             return Inspection(
-                self.session.checkpoint(row),
+                self.session,
+                row,
                 self.changes(row, uncompacted=uncompacted),
-                self.body(row),
-                before,
+                None if parent == NO_ROW else self.state(parent, uncompacted=uncompacted),
                 self.state(row, uncompacted=uncompacted),
                 self.raw(row),
                 self.findings_at(row),
             )
 
     def findings_at(self, row: int) -> tuple[Finding, ...]:
-        """Give the findings about a checkpoint itself, those of its replay included."""
-        with self._lock:
-            own, line = self.session.ids[row], self.session.heads[row].line
-            read = tuple(
-                each
-                for each in self.session.findings
-                if each.checkpoint == own
-                or (each.checkpoint is None and line is not None and each.line == line)
-            )
-            return read + self._replay().step(row).findings
+        """Give the findings about a checkpoint itself."""
+        return tuple(self._findings.get(self.session.ids[row], ()))
 
     def findings_on_path(self, row: int) -> tuple[Finding, ...]:
         """Give the findings about a checkpoint or any of its ancestors."""
-        with self._lock:
-            session = self.session
-            path = session.tree.path_to(row)
-            ids = {session.ids[each] for each in path}
-            lines = {session.heads[each].line for each in path} - {None}
-            read = tuple(
-                each
-                for each in session.findings
-                if each.checkpoint in ids or (each.checkpoint is None and each.line in lines)
-            )
-            compactions = (each for each in path if session.heads.kind(each) is Kind.COMPACTION)
-            return read + tuple(
-                found for each in compactions for found in self._replay().step(each).findings
-            )
+        path = {self.session.ids[each] for each in self.session.tree.ancestors(row)}
+        return tuple(each for each in self.session.findings if each.checkpoint in path)
 
     def close(self) -> None:
-        """Let go of the store."""
-        if self._store is not None:
-            self._store.close()
+        """Let go of the store, once nobody reads from it."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -210,23 +170,45 @@ class Debugger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @contextmanager
+    def _gate(self) -> Generator[None]:
+        """Let one question at a time through to store and rules, and name what they raise."""
+        with self._lock, outside_errors(self.session.format or "blank"):
+            yield
+
     def _replay(self, *, uncompacted: bool = False) -> Replay:
-        if uncompacted not in self._replays:
-            if self._store is None:
-                raise UnknownRefError("the session has no checkpoints")
+        if self._store is None:
+            raise UnknownRefError("the session has no checkpoints")
+        known = self._replays.get(uncompacted)
+        if known is None:
             rules = self._store.rules(self.session, uncompacted=uncompacted)
-            self._replays[uncompacted] = Replay(self.session, rules, self._bodies)
-        return self._replays[uncompacted]
+            known = Replay(self.session, rules, self._bodies)
+        elif known.session is not self.session:
+            known = known.extended(self.session)
+        self._replays[uncompacted] = known
+        return known
 
     def _decode(self, rows: Sequence[int]) -> list[Body]:
-        if self._store is None:
-            return []
-        with outside_errors(self._store.format):
-            return self._store.bodies(self.session, rows)
+        return [] if self._store is None else self._store.bodies(self.session, rows)
+
+
+def _opened(location: str, session: str | None, progress: Progress) -> tuple[Store | None, Loaded]:
+    """Give the store of a location and the session asked for; a blank file has no store yet."""
+    seen = probe(location)
+    found = format_of(seen)
+    if found is None:
+        return None, _blank(seen.size)
+    with outside_errors(found.format):
+        store = found.open(location)
+        try:
+            return store, store.load(_chosen(store, session), progress)
+        except BaseException:
+            store.close()
+            raise
 
 
 class _BodyCache:
-    """Decoded bodies by row, the least recently used let go first; bounded by their bytes."""
+    """Decoded bodies by row, the least recently used let go first."""
 
     def __init__(self, decode: Callable[[Sequence[int]], list[Body]]) -> None:
         self._decode = decode

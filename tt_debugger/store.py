@@ -1,4 +1,4 @@
-"""The contract of a format: what it must give to be opened, followed, forked from or recorded to.
+"""The contract of a format: what it must give to be opened, and what it may give to be followed.
 
 A store is one opened location. `Store` is required; the other protocols are abilities that a
 store has or has not (`isinstance(store, Follows)`). All calls are synchronous. Bad data becomes
@@ -20,8 +20,8 @@ from tt_debugger.core.replay import Body, Rules
 class Probe(msgspec.Struct, frozen=True):
     """What a format may know of a location before it is opened.
 
-    `location` is the text it was asked by; `head` the first bytes of a file (up to 64 KiB),
-    `size` its length in bytes.
+    `location` is the text it was asked by; `head` the first bytes of a file (at least 64 KiB and
+    the first line that is not blank), `size` its length in bytes.
     """
 
     location: str

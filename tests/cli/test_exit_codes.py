@@ -94,7 +94,7 @@ def test_a_file_that_holds_nothing_is_0_but_there_is_no_checkpoint_to_show(
     file = tmp_path / "a.jsonl"
     file.write_bytes(content)
 
-    assert ttdbg("log", file) == (0, "", "")
+    assert ttdbg("log", file) == (0, "", f"{file} holds no checkpoints\n")
     assert ttdbg("replay", file) == (0, "", "")
     assert ttdbg("doctor", file) == (
         0,
@@ -136,7 +136,7 @@ def test_a_file_of_no_known_format_is_3(ttdbg: Ask, tmp_path: Path, command: str
     [
         (["nope"], "No such command 'nope'.", "see `ttdbg --help`"),
         (["--nope"], "No such option '--nope'.", "see `ttdbg --help`"),
-        (["log"], "Missing argument 'LOCATION[#REF]'.", "see `ttdbg log --help`"),
+        (["log"], "Missing argument 'LOCATION[#SESSION:]'.", "see `ttdbg log --help`"),
         (["log", "a", "b"], "Got unexpected extra argument (b)", "see `ttdbg log --help`"),
         (["show", "a", "--states"], "No such option '--states'.", "see `ttdbg show --help`"),
         (

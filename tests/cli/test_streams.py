@@ -126,10 +126,10 @@ def test_an_ascii_stream_gets_ascii_lanes_and_signs_and_escapes_what_it_cannot_s
 
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert ran.stdout.decode("ascii").splitlines() == [
-        r"a 1 * user     \xe9 \u2192 \u65e5\u672c \U0001f642 \xbd Y 2",
-        "b 2 |-* user     text",
-        "c 3 * user     text",
-        "d 4 * user     text",
+        r"a 1 * user         \xe9 \u2192 \u65e5\u672c \U0001f642 \xbd Y 2",
+        "b 2 |-* user         text",
+        "c 3 * user         text",
+        "d 4 * user         text @",
     ]
 
 
@@ -246,7 +246,7 @@ def test_in_a_terminal_signs_are_coloured_and_what_was_said_has_the_terminals_ow
 
     assert received == (
         b"\x1b[33ma \x1b[0m\x1b[2m1 \x1b[0m\x1b[1;34m\xe2\x97\x8f\x1b[0m \x1b[1;34muser    \x1b[0m"
-        b" hello          \r\n"
+        b" hello       \x1b[1;34m@  \x1b[0m\r\n"
     )
 
 

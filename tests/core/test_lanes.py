@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
+from typing import Any
 
 import pytest
 from builders import family
@@ -21,9 +23,9 @@ def laid(parents: array[int], active: int) -> tuple[list[int], list[LaneRow]]:
     tree = Tree(parents)
     path = set(tree.path_to(active))
     order = tree.parents_first()
-    children = {row: sorted(tree.children(row), key=order.index) for row in order}
-    rows = lay_out(order, parents.__getitem__, children.__getitem__, path.__contains__)
-    return order, rows
+    places = {row: place for place, row in enumerate(order)} | {NO_ROW: NO_ROW}
+    drawn = lay_out([places[parents[row]] for row in order], [row in path for row in order])
+    return order, drawn
 
 
 def picture(text: str, active: str) -> str:
@@ -134,6 +136,48 @@ def test_lanes_from_the_ninth_on_are_counted_not_drawn():
 
     assert lines[8] == "  │ │ │ │ │ │ │ +2"
     assert lines[9] == "j │ │ │ │ │ │ │ +2"
+
+
+def branches(count: int) -> tuple[array[int], int]:
+    """Give branches of two rows from one root, all open at once, and the active leaf."""
+    parents = array("q", [NO_ROW, *[0] * count, *range(1, count + 1)])
+    return parents, len(parents) - 1
+
+
+def lines_run(count: int) -> int:
+    """Give how many lines of Python it takes to lay out so many open branches."""
+    parents, active = branches(count)
+    on_active_path = bytearray(len(parents))
+    for row in Tree(parents).path_to(active):
+        on_active_path[row] = 1
+    run = 0
+
+    def counting(*_: object) -> Any:
+        nonlocal run
+        run += 1
+        return counting
+
+    before = sys.gettrace()
+    sys.settrace(counting)
+    try:
+        lay_out(parents, on_active_path)
+    finally:
+        sys.settrace(before)
+    return run
+
+
+def test_ten_times_as_many_open_branches_take_ten_times_the_work():
+    assert lines_run(1000) < 10.1 * lines_run(100)
+
+
+def test_twenty_thousand_open_branches_are_laid_out():
+    count = 20_000
+
+    _, rows = laid(*branches(count))
+
+    assert max(drawn.lane for drawn in rows) == count - 1
+    assert max(drawn.hidden for drawn in rows) == count - MOST_LANES
+    assert rows[-1].hidden == 0
 
 
 @given(parent_rows(40), st.data())

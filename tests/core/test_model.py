@@ -18,17 +18,19 @@ from tt_debugger.core.model import (
     checkpoint_json,
     iso_time,
 )
+from tt_debugger.core.tree import NO_ROW
 
 counts = st.integers(0, 2**40)
 usages = st.builds(Usage, counts, counts, counts, counts, counts, st.floats(0, 100))
-places = st.one_of(st.none(), counts)
+places = st.one_of(st.none(), counts, st.just(-1))
+times = st.one_of(st.none(), st.floats(-6e10, 2.5e11), st.integers(-(10**10), 10**11).map(float))
 heads = st.builds(
     Head,
     st.sampled_from(list(Kind)),
     st.one_of(st.none(), st.sampled_from(list(Role))),
     st.text(max_size=4),
     st.text(max_size=4),
-    st.one_of(st.none(), st.floats(allow_nan=False)),
+    times,
     places,
     places,
     places,
@@ -48,6 +50,14 @@ def test_columns_give_back_each_head_as_it_was(given_heads: list[Head]):
     assert [columns.kind(row) for row in range(len(columns))] == [h.kind for h in given_heads]
     assert [columns.role(row) for row in range(len(columns))] == [h.role for h in given_heads]
     assert [columns.usage(row) for row in range(len(columns))] == [h.usage for h in given_heads]
+
+
+@given(st.one_of(st.floats(), st.integers()))
+def test_a_time_is_kept_where_iso_text_can_say_it_and_none_elsewhere(seconds: float):
+    columns = Heads()
+    columns.append(Head(Kind.TURN, time=seconds))
+
+    assert columns[0].time == (None if iso_time(seconds) is None else float(seconds))
 
 
 def test_a_copy_of_columns_grows_apart():
@@ -73,6 +83,21 @@ def test_a_session_knows_its_rows_paths_and_checkpoints():
     assert made.active_path == [0, 2]
     assert bytes(made.on_active_path) == b"\1\0\1\0"
     assert [(each.id, each.parent) for each in made] == family("a b c<a d<b")
+
+
+def test_the_heir_of_a_row_is_its_child_on_the_active_path_else_the_newest():
+    made = session("a b c<a d<b e<b f<b g<c", active="e")
+
+    heirs = [made.heir(row) for row in range(len(made))]
+
+    assert ids_of(made, heirs[:3]) == "b e g"
+    assert heirs[3:] == [NO_ROW] * 4
+
+
+def test_behind_the_active_leaf_the_heir_is_the_newest_child():
+    made = session("a b c<b d<b", active="b")
+
+    assert made.heir(1) == 3
 
 
 def test_a_session_without_an_active_leaf_has_no_active_path():
@@ -112,6 +137,11 @@ def test_context_sizes_reach_children_that_stand_before_their_parent():
         (0, "1970-01-01T00:00:00.000Z"),
         (1767225600.5, "2026-01-01T00:00:00.500Z"),
         (-1.0, "1969-12-31T23:59:59.000Z"),
+        (-62135596800, "0001-01-01T00:00:00.000Z"),
+        (253402300799.9995, "9999-12-31T23:59:59.999Z"),
+        (-62135596800.001, None),
+        (253402300800, None),
+        (10**400, None),
         (1e15, None),
         (-1e15, None),
         (float("inf"), None),

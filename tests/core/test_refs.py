@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from strategies import any_text, nasty_ids, parent_rows
 
 from tt_debugger.core.model import Head, Kind, Session
-from tt_debugger.core.refs import Fragment, Move, Point, Resolver, parse_fragment, quoted
+from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import AmbiguousRefError, UnknownRefError, UsageError
-from tt_debugger.formats.memory import Memory, MemoryStore
+from tt_debugger.formats.shared.memory import MemoryRecord, MemoryStore
 
 SHAPE = "root1 aaaa1 aaaa2 bbbb1<aaaa1 bbbb2 gap@9< bbbb3<bbbb2 cccc1<bbbb1"
 HEADS = {
@@ -21,7 +21,7 @@ HEADS = {
     "aaaa2": Head(Kind.MESSAGE, line=4, time=250.0, step=2),
     "bbbb1": Head(Kind.MESSAGE, line=5, time=300.0, step=2),
     "bbbb2": Head(Kind.MESSAGE, line=6, step=3),
-    "gap@9": Head(Kind.GAP, line=9, failed=True),
+    "gap@9": Head(Kind.GAP, line=9, step=-1, failed=True),
     "bbbb3": Head(Kind.MESSAGE, line=12, time=350.0),
     "cccc1": Head(Kind.MESSAGE, line=13, time=400.0),
 }
@@ -51,17 +51,23 @@ def found(text: str) -> str:
         ("s1:abc", "s1", (Point(None, "abc"),)),
         ("a:b:abc", "a:b", (Point(None, "abc"),)),
         ("row=14", None, (Point("row", "14"),)),
-        ("s1:step=4~2", "s1", (Point("step", "4", (Move(-2),)),)),
+        ("s1:step=4~2", "s1", (Point("step", "4", (-2,)),)),
         ("label=a:b", None, (Point("label", "a:b"),)),
         ("s1:mark=m", "s1", (Point("mark", "m"),)),
-        ("line=7+", None, (Point("line", "7", (Move(1),)),)),
-        ("abc~~+3~2", None, (Point(None, "abc", (Move(-1), Move(-1), Move(3), Move(-2))),)),
+        ("line=7+", None, (Point("line", "7", (1,)),)),
+        ("abc~~+3~2", None, (Point(None, "abc", (-1, -1, 3, -2)),)),
         ("time=2026-01-31T12:00:00Z", None, (Point("time", "2026-01-31T12:00:00Z"),)),
         ("time=2026-01-31T12:00:00+02:00", None, (Point("time", "2026-01-31T12:00:00+02:00"),)),
-        ("time=2026-01-31T12:00Z~2", None, (Point("time", "2026-01-31T12:00Z", (Move(-2),)),)),
-        ("s:time=2026-01-31~", "s", (Point("time", "2026-01-31", (Move(-1),)),)),
+        ("time=2026-01-31T12:00Z~2", None, (Point("time", "2026-01-31T12:00Z", (-2,)),)),
+        ("time=2026-01-31T12:00+0200~1", None, (Point("time", "2026-01-31T12:00+0200", (-1,)),)),
+        ("time=2026-01-31T12:00+02:00+2", None, (Point("time", "2026-01-31T12:00+02:00", (2,)),)),
+        ("time=2026-01-31T12+02~12", None, (Point("time", "2026-01-31T12+02", (-12,)),)),
+        ("time=2026-01-31+02~12", None, (Point("time", "2026-01-31", (2, -12)),)),
+        ("time=soon+0200~", None, (Point("time", "soon", (200, -1)),)),
+        ("step=-1~", None, (Point("step", "-1", (-1,)),)),
+        ("s:time=2026-01-31~", "s", (Point("time", "2026-01-31", (-1,)),)),
         ("a..b", None, (Point(None, "a"), Point(None, "b"))),
-        ("s:a~..row=4", "s", (Point(None, "a", (Move(-1),)), Point("row", "4"))),
+        ("s:a~..row=4", "s", (Point(None, "a", (-1,)), Point("row", "4"))),
         ("root..@", None, (Point(None, "root"), Point(None, "@"))),
         ("%72oot", None, (Point(None, "%72oot"),)),
     ],
@@ -94,6 +100,11 @@ def test_what_is_no_fragment_is_a_usage_error(text: str):
         ("row=1", "root1"),
         ("row=8", "cccc1"),
         ("step=1", "aaaa1"),
+        ("step=-1", "gap@9"),
+        ("row=%31", "root1"),
+        ("step=%31", "aaaa1"),
+        ("step=%2D1", "gap@9"),
+        ("line=%35", "bbbb1"),
         ("step=2", "bbbb1"),
         ("label=before it broke", "aaaa1"),
         ("label=before%20it%20broke", "aaaa1"),
@@ -125,13 +136,13 @@ def test_a_point_names_its_checkpoint(text: str, name: str):
 def test_off_the_active_path_the_next_one_is_the_newest_child():
     made = session("a b c<a d<b e<b f<a", active="f")
 
-    assert ids_of(made, [Resolver(made).row(Point(None, "b", (Move(1),)))]) == "e"
+    assert ids_of(made, [Resolver(made).row(Point(None, "b", (1,)))]) == "e"
 
 
 def test_behind_the_active_leaf_the_next_one_is_its_newest_child():
     made = session("a b c<b d<b", active="b")
 
-    assert ids_of(made, [Resolver(made).row(Point(None, "@", (Move(1),)))]) == "d"
+    assert ids_of(made, [Resolver(made).row(Point(None, "@", (1,)))]) == "d"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +151,7 @@ def test_behind_the_active_leaf_the_next_one_is_its_newest_child():
         ("zzzz", "no checkpoint 'zzzz'", "there are: aaaa2, bbbb1"),
         ("row=0", "no row 0", "rows: 1 to 8"),
         ("row=9", "no row 9", "rows: 1 to 8"),
-        ("step=7", "no step 7", "steps: 0 to 3"),
+        ("step=7", "no step 7", "steps: -1 to 3"),
         ("line=8", "line 8", None),
         ("label=lost", "no label 'lost'", "there are: before%20it%20broke, twice"),
         ("mark=nowhere", "no mark 'nowhere'", "there are: here, lost"),
@@ -158,7 +169,11 @@ def test_a_ref_that_names_nothing_says_what_there_is(text: str, says: str, hint:
 
 
 @pytest.mark.parametrize(
-    "text", ["step=x", "row=x", "line=", "line=x", "time=soon", "time=2026-13-01"]
+    "text",
+    [
+        *("row=x", "row=-1", "step=x", "step=-", "step=--1", "step=+1"),
+        *("line=", "line=x", "line=-1", "time=soon", "time=2026-13-01"),
+    ],
 )
 def test_a_value_of_the_wrong_kind_is_a_usage_error(text: str):
     with pytest.raises(UsageError):
@@ -169,6 +184,11 @@ def test_a_value_of_the_wrong_kind_is_a_usage_error(text: str):
 def test_a_number_with_thousands_of_digits_is_a_usage_error(key: str):
     with pytest.raises(UsageError):
         found(f"{key}={'9' * 5000}")
+
+
+def test_an_unknown_id_of_thousands_of_digits_names_nothing():
+    with pytest.raises(UnknownRefError):
+        found("9" * 5000)
 
 
 @pytest.mark.parametrize("sign", "~+")
@@ -253,17 +273,16 @@ def test_up_and_down_are_inverse_on_the_active_path(parents: list[int], data: st
     path = made.active_path
     place = data.draw(st.integers(0, len(path) - 1))
     distance = data.draw(st.integers(0, len(path) - 1 - place))
-    up, down = Move(-distance), Move(distance)
     low, high = made.ids[path[place + distance]], made.ids[path[place]]
 
-    assert Resolver(made).row(Point(None, low, (up, down))) == path[place + distance]
-    assert Resolver(made).row(Point(None, high, (down, up))) == path[place]
+    assert Resolver(made).row(Point(None, low, (-distance, distance))) == path[place + distance]
+    assert Resolver(made).row(Point(None, high, (distance, -distance))) == path[place]
 
 
 def flat(ids: list[str]) -> Session:
     """Give a session of these ids, each the child of the one before."""
     parents = [None, *ids]
-    records = [Memory(own, above) for own, above in zip(ids, parents, strict=False)]
+    records = [MemoryRecord(own, above) for own, above in zip(ids, parents, strict=False)]
     store = MemoryStore({"s": records})
     return store.load(store.sessions()[0]).session
 

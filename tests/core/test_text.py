@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_text
 
-from tt_debugger.core.text import LONGEST_CLUSTER, safe_line, safe_text, summary_line
+from tt_debugger.core.text import LONGEST_CLUSTER, acting, safe_line, safe_text, summary_line
 
 ACUTE = "\N{COMBINING ACUTE ACCENT}"
 
@@ -24,6 +24,12 @@ def test_safe_text_holds_no_character_that_steers_or_hides(text: str):
 @given(any_text)
 def test_safe_text_is_safe_already(text: str):
     assert safe_text(safe_text(text)) == safe_text(text)
+    assert acting(safe_text(text)) == set()
+
+
+@given(any_text)
+def test_what_acts_in_a_text_is_told_whatever_stands_around_it(text: str):
+    assert acting(text) == {each for each in text if safe_text(each) != each}
 
 
 @given(any_text)
@@ -59,6 +65,10 @@ def test_no_character_of_safe_text_carries_a_pile_of_marks(text: str):
         ("blank\u3164", "blank⟨U+3164⟩"),
         ("über 日本 🙂", "über 日本 🙂"),
         ("e" + ACUTE * 40, "e" + ACUTE * 15 + "…"),
+        ("e" + "\u20dd" * 1000, "e" + "\u20dd" * 15 + "…"),
+        ("☺" + "\ufe0f" * 100, "☺" + "\ufe0f" * 15 + "…"),
+        ("hidden\U000e0100", "hidden⟨U+E0100⟩"),
+        ("☺\ufe0f e\u20dd", "☺\ufe0f e\u20dd"),
         ("e" + ACUTE * 40 + "f" + ACUTE, "e" + ACUTE * 15 + "…f" + ACUTE),
     ],
 )

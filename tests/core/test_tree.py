@@ -120,7 +120,8 @@ def test_paths_children_and_leaves_are_those_of_the_parents(parents: array[int])
         assert asked.depth(row) == len(path) - 1
         assert list(asked.children(row)) == naive_children(parents, row)
         assert asked.child_count(row) == len(naive_children(parents, row))
-    assert list(asked.roots()) == naive_children(parents, NO_ROW)
+    assert list(asked.children(NO_ROW)) == naive_children(parents, NO_ROW)
+    assert asked.deepest == max(map(asked.depth, range(len(parents))))
     assert asked.leaves() == [row for row in range(len(parents)) if row not in parents]
 
 
@@ -135,17 +136,6 @@ def test_ancestors_by_jumps_are_those_step_by_step(parents: array[int], data: st
     assert [asked.ancestor_at(row, depth) for depth in range(len(path))] == path
     assert asked.is_ancestor(other, row) == (other in path)
     assert asked.common_ancestor(row, other) == (shared[-1] if shared else NO_ROW)
-
-
-@given(parent_rows(), st.data())
-def test_the_fork_point_is_the_nearest_proper_ancestor_with_several_children(
-    parents: array[int], data: st.DataObject
-):
-    row = data.draw(st.integers(0, len(parents) - 1))
-    above = naive_path(parents, row)[-2::-1]
-    forks = [each for each in above if len(naive_children(parents, each)) > 1]
-
-    assert Tree(parents).fork_point(row) == (forks[0] if forks else NO_ROW)
 
 
 @given(parent_rows())
@@ -179,12 +169,8 @@ def test_rows_of_different_roots_have_no_common_ancestor():
 def test_an_empty_tree_has_neither_roots_nor_leaves():
     empty = Tree(array("q"))
 
-    assert (list(empty.roots()), empty.leaves(), empty.parents_first(), len(empty)) == (
-        [],
-        [],
-        [],
-        0,
-    )
+    assert (list(empty.children(NO_ROW)), empty.leaves(), empty.parents_first()) == ([], [], [])
+    assert (len(empty), empty.deepest) == (0, 0)
 
 
 @pytest.mark.parametrize("order", ["in order", "backwards", "shuffled"])

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from builders import FIXTURES, facts, load, memories, memory, replay_of
+from builders import FILES, FORMATS, facts, load, memories, memory, replay_of
 
 from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.replay import Rules
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError
-from tt_debugger.formats import known_formats
-from tt_debugger.formats.memory import MemoryStore
+from tt_debugger.formats.shared.memory import MemoryStore
 from tt_debugger.store import Follows, Loaded, Store
 
-FILES = [(name, path) for name in ("pi", "tau") for path in (FIXTURES / name).glob("*.jsonl")]
 IN_MEMORY = [
     "",
     "a",
@@ -33,7 +31,7 @@ def cases() -> Iterator[object]:
     for text in IN_MEMORY:
         made = lambda text=text: memory(memories(text))[0]  # noqa: E731 - one of many
         yield pytest.param(made, id=f"memory-{text or 'empty'}")
-    for name, path in sorted(FILES):
+    for name, path in FILES:
         opened = lambda name=name, path=path: load(path, name)[0]  # noqa: E731 - one of many
         yield pytest.param(opened, id=f"{name}-{path.stem}")
 
@@ -58,7 +56,14 @@ def session(loaded: Loaded) -> Session:
 def test_a_store_keeps_the_contract(store: Store):
     assert isinstance(store, Store)
     assert isinstance(store, Follows)
-    assert store.format in {each.format for each in known_formats()}
+    assert store.format in {*FORMATS, MemoryStore.format}
+    assert store.about
+
+
+def test_each_id_that_a_store_names_loads_the_session_of_that_id(store: Store):
+    assert store.sessions()
+    for name in store.sessions():
+        assert store.load(name).session.id == name
 
 
 def test_a_session_has_an_id_a_parent_and_a_head_for_each_row(store: Store, session: Session):
@@ -142,7 +147,7 @@ def test_a_store_may_be_closed_twice(store: Store):
     store.close()
 
 
-@pytest.mark.parametrize("name", ["pi", "tau"])
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_location_that_cannot_be_read_is_refused(name: str, tmp_path: Path):
     with pytest.raises(CannotReadError):
         load(tmp_path / "nothing.jsonl", name)
@@ -151,6 +156,10 @@ def test_a_location_that_cannot_be_read_is_refused(name: str, tmp_path: Path):
 def test_no_location_leads_into_memory():
     with pytest.raises(CannotReadError):
         MemoryStore.open("anything")
+
+
+def test_the_store_in_memory_is_no_format_of_a_location():
+    assert MemoryStore.format not in FORMATS
 
 
 def test_a_session_in_memory_grows_while_it_is_followed():

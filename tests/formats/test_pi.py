@@ -7,10 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import PI_HEADER, assistant, codes, ids_of, jsonl, load, pi, replay_of, user
+from builders import (
+    PI_HEADER,
+    assistant,
+    codes,
+    ids_of,
+    jsonl,
+    load,
+    pi,
+    replay_of,
+    said,
+    session_of,
+    user,
+)
 
 from tt_debugger.core.model import Kind, Role, Session, Usage
 from tt_debugger.core.replay import Replay
+from tt_debugger.formats.pi import Pi
 
 Opened = tuple[Session, Replay]
 
@@ -81,7 +94,29 @@ def test_a_session_without_a_header_has_the_name_of_its_file(opened: Any):
     assert (session.id, session.cwd, session.title) == ("a-name", None, None)
 
 
-def test_the_last_title_of_the_file_wins_even_off_the_path(opened: Any):
+@pytest.mark.parametrize(
+    ("records", "name"),
+    [
+        ([{**PI_HEADER, "id": 7}, {**PI_HEADER, "id": "second"}], "a-name"),
+        ([{**PI_HEADER, "id": ""}], "a-name"),
+        ([pi("a", None, user("x" * 70_000)), PI_HEADER], "pi-session"),
+        (["x" * 70_000, PI_HEADER], "pi-session"),
+        ([{**PI_HEADER, "cwd": "x" * 70_000}], "pi-session"),
+        (["bad", ""], "a-name"),
+    ],
+    ids=["no text", "empty", "late", "after garbage", "long", "none"],
+)
+def test_the_first_header_names_the_session_before_and_after_it_is_loaded(
+    opened: Any, tmp_path: Path, records: list[Any], name: str
+):
+    session, _ = opened(*records)
+    store = Pi.open(str(tmp_path / "a-name.jsonl"))
+
+    assert (store.sessions(), session.id) == ((name,), name)
+    store.close()
+
+
+def test_the_title_is_the_latest_name_in_the_file_up_to_a_row_even_off_its_path(opened: Any):
     session, replay = opened(
         PI_HEADER,
         pi("a", None, type="session_info", name=" first "),
@@ -90,7 +125,7 @@ def test_the_last_title_of_the_file_wins_even_off_the_path(opened: Any):
     )
 
     assert session.title == "second"
-    assert [replay.state(row)["title"] for row in range(3)] == ["first", "second", "first"]
+    assert [replay.state(row)["title"] for row in range(3)] == ["first", "second", "second"]
 
 
 def test_an_empty_title_clears_and_so_does_an_empty_label(opened: Any):
@@ -168,3 +203,135 @@ def test_a_time_that_is_none_is_no_time_and_no_finding(opened: Any, time: Any):
     session, _ = opened(PI_HEADER, pi("a", None, user("hi"), timestamp=time))
 
     assert (session.heads[0].time, codes(session.findings)) == (None, [])
+
+
+HI, YO = user("hi"), assistant("yo")
+
+# Of each: the file, the ids in storage order, the active leaf, and code and line of each finding.
+PI_TABLE: dict[str, tuple[bytes, str, str, str]] = {
+    "a torn last line": (
+        jsonl(PI_HEADER, pi("a", None, HI)) + b'{"type":"mess',
+        "a",
+        "a",
+        "TT102 3",
+    ),
+    "no final newline": (jsonl(PI_HEADER, pi("a", None, HI))[:-1], "a", "a", "TT103 2"),
+    "a garbage line in the middle": (
+        jsonl(PI_HEADER, pi("a", None, HI), "garbage", pi("c", "b", YO)),
+        "a gap@3 c",
+        "c",
+        "TT101 3, TT201 4, TT403 4",
+    ),
+    "a missing parent": (
+        jsonl(PI_HEADER, pi("a", None, HI), pi("c", "b", YO), pi("d", "c", HI)),
+        "a c d",
+        "d",
+        "TT201 3, TT403 3",
+    ),
+    "two records on one line": (
+        jsonl(PI_HEADER, jsonl(pi("a", None, HI))[:-1] + jsonl(pi("b", "a", YO))[:-1]),
+        "a b",
+        "b",
+        "TT107 2",
+    ),
+    "an id used twice": (
+        jsonl(PI_HEADER, pi("a", None, HI), pi("b", "a", YO), pi("a", None, HI)),
+        "a@2 b a",
+        "a",
+        "TT202 2",
+    ),
+    "an unknown type": (
+        jsonl(PI_HEADER, pi("a", None, HI), pi("b", "a", type="telemetry")),
+        "a b",
+        "b",
+        "TT401 3",
+    ),
+    "a second header": (
+        jsonl(PI_HEADER, pi("a", None, HI), {**PI_HEADER, "id": "other"}, pi("b", "a", YO)),
+        "a b",
+        "b",
+        "TT404 3",
+    ),
+    "a newer version": (
+        jsonl({**PI_HEADER, "version": 4}, pi("a", None, HI)),
+        "a",
+        "a",
+        "TT405 1",
+    ),
+    "a header that is not first": (
+        jsonl(pi("a", None, HI), PI_HEADER, pi("b", "a", YO)),
+        "a b",
+        "b",
+        "TT402 1, TT404 2",
+    ),
+    "a byte order mark": (
+        b"\xef\xbb\xbf" + jsonl(PI_HEADER, pi("a", None, HI)),
+        "a",
+        "a",
+        "TT104 1, TT402 1",
+    ),
+    "a cycle": (
+        jsonl(PI_HEADER, pi("a", "b", HI), pi("b", "a", YO)),
+        "a b",
+        "b",
+        "TT203 2, TT402 2",
+    ),
+    "a label on nothing": (
+        jsonl(PI_HEADER, pi("a", None, HI), pi("b", "a", type="label", targetId="x", label="y")),
+        "a b",
+        "b",
+        "TT406 3",
+    ),
+    "an entry without a type": (
+        jsonl(PI_HEADER, pi("a", None, HI), pi("b", "a")),
+        "a b",
+        "b",
+        "TT407 3",
+    ),
+    "a message that is no object": (
+        jsonl(PI_HEADER, pi("a", None, "just text")),
+        "a",
+        "a",
+        "TT407 2",
+    ),
+    "no header at all": (jsonl(pi("a", None, HI)), "a", "a", "TT402 1"),
+    # Nothing is lost here, so nothing is said.
+    "blank lines and carriage returns": (
+        b"\n \r\n" + jsonl(PI_HEADER, pi("a", None, HI)).replace(b"\n", b"\r\n") + b"\n",
+        "a",
+        "a",
+        "",
+    ),
+    "a parent later in the file": (
+        jsonl(PI_HEADER, pi("b", "a", YO), pi("a", None, HI)),
+        "b a",
+        "a",
+        "",
+    ),
+    "a label as the last line": (
+        jsonl(PI_HEADER, pi("a", None, HI), pi("b", "a", type="label", targetId="a", label="x")),
+        "a b",
+        "b",
+        "",
+    ),
+    "null content": (
+        jsonl(PI_HEADER, pi("a", None, {"role": "user", "content": None})),
+        "a",
+        "a",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "ids", "active", "findings"), PI_TABLE.values(), ids=PI_TABLE.keys()
+)
+def test_what_pi_loses_is_shown_and_said(
+    content: bytes, ids: str, active: str, findings: str, tmp_path: Path
+):
+    session = session_of(content, "pi", tmp_path)
+
+    assert " ".join(session.ids) == ids
+    assert session.active is not None
+    assert session.ids[session.active] == active
+    assert said(session) == findings

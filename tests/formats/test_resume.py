@@ -7,12 +7,14 @@ context for a model, recorded by running them on `resume/X.jsonl`.
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from agreement import as_tau_dumps, plain
-from builders import FIXTURES, assistant, jsonl, load, replay_of, tau, user
+from builders import FIXTURES, PI_HEADER, assistant, jsonl, load, pi, replay_of, tau, user
 
 PI = sorted((FIXTURES / "pi" / "resume").glob("*.jsonl"))
 TAU = sorted((FIXTURES / "tau" / "resume").glob("*.jsonl"))
@@ -132,6 +134,41 @@ def test_a_path_without_repairs_is_sent_as_it_is(path: Path):
             assert resumed.state == replay.state(row)
         assert {**resumed.state, "messages": []} == {**replay.state(row), "messages": []}
     store.close()
+
+
+def python_calls(asked: Callable[[], object]) -> int:
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        asked()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def test_the_work_of_resuming_pi_grows_with_the_messages_and_not_with_their_square(
+    tmp_path: Path,
+):
+    """No answer is of the last model, so its API is looked for among all messages."""
+    asked: list[int] = []
+    for size in (100, 400):
+        entries = [pi(f"e{n}", f"e{n - 1}" if n else None, assistant("yo")) for n in range(size)]
+        last = pi("m", f"e{size - 1}", type="model_change", provider="p", modelId="other")
+        path = tmp_path / f"{size}.jsonl"
+        path.write_bytes(jsonl(PI_HEADER, *entries, last))
+        store, loaded = load(path, "pi")
+        replay = replay_of(store, loaded.session)
+        replay.state(size)
+        asked.append(python_calls(lambda replay=replay, size=size: replay.resumed(size)))
+        store.close()
+
+    assert asked[1] < 5 * asked[0]
 
 
 def test_repairs_are_the_same_however_the_states_were_reached(tmp_path: Path):

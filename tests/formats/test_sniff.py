@@ -5,20 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import FIXTURES, jsonl, pi, tau, user
+from builders import FILES, PI_HEADER, jsonl, pi, tau, user
 
 from tt_debugger.errors import CannotReadError
-from tt_debugger.formats import known_formats
+from tt_debugger.formats import known_formats, recognise
+from tt_debugger.storage.files import HEAD
 from tt_debugger.storage.probe import probe
 from tt_debugger.store import Match, Probe
 
-OWN_FOLDERS = sorted(each.format for each in known_formats() if (FIXTURES / each.format).is_dir())
-FILES = [
-    (name, path)
-    for name in OWN_FOLDERS
-    for path in sorted((FIXTURES / name).rglob("*.jsonl"))
-    if path.read_bytes().strip()
-]
+WRITTEN = [(name, path) for name, path in FILES if path.read_bytes().strip()]
 
 
 def claims(seen: Probe) -> dict[str, Match]:
@@ -31,7 +26,7 @@ def probed(data: bytes) -> Probe:
 
 
 @pytest.mark.parametrize(
-    ("name", "path"), FILES, ids=[f"{name}-{path.stem}" for name, path in FILES]
+    ("name", "path"), WRITTEN, ids=[f"{name}-{path.stem}" for name, path in WRITTEN]
 )
 def test_each_fixture_is_claimed_most_by_its_own_format(name: str, path: Path):
     found = claims(probe(str(path)))
@@ -40,10 +35,6 @@ def test_each_fixture_is_claimed_most_by_its_own_format(name: str, path: Path):
     assert name in found
     assert all(score < found[name].score for score in others)
     assert all(1 <= match.score <= 100 and match.reason for match in found.values())
-
-
-def test_there_are_fixtures_of_every_format_that_is_a_file():
-    assert {"pi", "tau"} <= set(OWN_FOLDERS)
 
 
 @pytest.mark.parametrize(
@@ -72,9 +63,32 @@ def test_what_is_blank_or_unknown_is_claimed_by_nobody(data: bytes):
 @pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff"])
 def test_utf_16_is_refused_with_the_command_that_mends_it(mark: bytes):
     with pytest.raises(CannotReadError, match="UTF-16") as error:
-        claims(probed(mark + b"{\0}\0"))
+        recognise(probed(mark + b"{\0}\0"))
 
     assert "iconv" in (error.value.hint or "")
+
+
+def test_no_format_decides_for_the_others_that_a_file_is_utf_16():
+    seen = probed(b"\xff\xfe\n" + jsonl(PI_HEADER))
+
+    assert recognise(seen)[0].format == "pi"
+
+
+@pytest.mark.parametrize("blank", [b"", b"\n" * (2 * HEAD)])
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("pi", {**PI_HEADER, "cwd": "x" * HEAD}),
+        ("tau", tau("b", "a", user("x" * (5 * HEAD)))),
+    ],
+)
+def test_a_first_line_of_any_length_is_recognised(
+    name: str, first: dict[str, object], blank: bytes, tmp_path: Path
+):
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(blank + jsonl(first, *[{"z": "z" * HEAD}] * 9))
+
+    assert list(claims(probe(str(path)))) == [name]
 
 
 def test_a_pi_file_without_its_header_is_still_pis():

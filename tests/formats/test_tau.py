@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import assistant, codes, jsonl, load, replay_of, tau, user
+from builders import assistant, codes, jsonl, load, replay_of, said, session_of, tau, user
 
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Replay
@@ -113,6 +113,48 @@ def test_a_time_may_be_a_text_that_is_a_number(opened: Any, time: Any, seconds: 
     assert session.heads[0].time == seconds
 
 
+@pytest.mark.parametrize("time", ["inf", "-inf", "nan", 1e308, "1e400"])
+def test_a_time_beyond_all_is_none_and_stamps_no_message(opened: Any, time: Any):
+    entry = tau("a", None, type="custom_message", custom_type="n", content="x", timestamp=time)
+
+    session, replay = opened(entry)
+
+    assert session.heads[0].time is None
+    assert "timestamp" not in replay.state(0)["messages"][0]
+
+
+def test_a_time_that_is_text_stamps_a_message_as_its_number_would(opened: Any):
+    entry = tau("a", None, type="custom_message", custom_type="n", content="x", timestamp="7.5")
+
+    _, replay = opened(entry)
+
+    assert replay.state(0)["messages"][0]["timestamp"] == 7500
+
+
+WHOLE = ("9", " +9.00\t", "1_0", 9.0, -(2**63), 2**100, True)
+NOT_WHOLE = ("1.5", "nan", "1e3", "9.", "1__0", "", "9" * 5000, 9.5, 1e20, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "findings"),
+    [*((each, []) for each in WHOLE), *((each, ["TT402"]) for each in NOT_WHOLE)],
+)
+def test_a_whole_number_is_what_pydantic_takes_for_one(
+    opened: Any, value: Any, findings: list[str]
+):
+    session, _ = opened(tau("a", None, {**user("hi"), "timestamp": value}))
+
+    assert [each for each in codes(session.findings) if each != "TT108"] == findings
+
+
+@pytest.mark.parametrize("time", ["NaN", "1e400", "-Infinity", '"nan"', '" 7 "', "true"])
+def test_a_number_that_json_lacks_is_a_number_for_tau(opened: Any, time: str):
+    message = '{"role":"user","content":"x"}'
+    session, _ = opened(f'{{"id":"a","type":"message","timestamp":{time},"message":{message}}}')
+
+    assert "TT402" not in codes(session.findings)
+
+
 def test_a_refusal_names_the_key(opened: Any):
     session, _ = opened(
         tau("a", None, user("hi")),
@@ -123,3 +165,137 @@ def test_a_refusal_names_the_key(opened: Any):
 
     assert (codes([found]), found.line) == (["TT402"], 2)
     assert "usage" in found.message
+
+
+HI, YO = user("hi"), assistant("yo")
+
+# Of each: the file, the ids in storage order, the active leaf, and code and line of each finding.
+TAU_TABLE: dict[str, tuple[bytes, str, str, str]] = {
+    "a torn last line": (
+        jsonl(tau("a", None, HI)) + b'{"id":"b","pare',
+        "a",
+        "a",
+        "TT102 2, TT402 2",
+    ),
+    "no final newline": (jsonl(tau("a", None, HI))[:-1], "a", "a", "TT103 1"),
+    "a garbage line in the middle": (
+        jsonl(tau("a", None, HI), "garbage", tau("c", "a", YO)),
+        "a gap@2 c",
+        "c",
+        "TT101 2, TT402 2",
+    ),
+    "a missing parent": (
+        jsonl(tau("a", None, HI), tau("c", "b", YO)),
+        "a c",
+        "c",
+        "TT201 2, TT403 2",
+    ),
+    "two records on one line": (
+        jsonl(jsonl(tau("a", None, HI))[:-1] + jsonl(tau("b", "a", YO))[:-1]),
+        "a b",
+        "b",
+        "TT107 1, TT402 1",
+    ),
+    "an id used twice": (
+        jsonl(tau("a", None, HI), tau("b", "a", YO), tau("a", None, HI)),
+        "a@1 b a",
+        "a",
+        "TT202 1, TT402 1",
+    ),
+    "an unknown type": (
+        jsonl(tau("a", None, HI), tau("b", "a", type="telemetry")),
+        "a b",
+        "b",
+        "TT402 2, TT401 2",
+    ),
+    "an unknown key": (
+        jsonl(tau("a", None, HI), tau("b", "a", YO, extra=1)),
+        "a b",
+        "b",
+        "TT402 2",
+    ),
+    "an unknown key in a message": (
+        jsonl(tau("a", None, {**HI, "extra": 1})),
+        "a",
+        "a",
+        "TT402 1",
+    ),
+    "a number where a text belongs": (
+        jsonl(tau("a", None, HI), tau("b", "a", type="model_change", model=7)),
+        "a b",
+        "b",
+        "TT402 2",
+    ),
+    "a byte order mark": (
+        b"\xef\xbb\xbf" + jsonl(tau("a", None, HI)),
+        "a",
+        "a",
+        "TT104 1, TT402 1",
+    ),
+    "a cycle": (
+        jsonl(tau("a", "b", HI), tau("b", "a", YO)),
+        "a b",
+        "b",
+        "TT203 1, TT402 1",
+    ),
+    "a label on nothing": (
+        jsonl(tau("a", None, HI), tau("b", "a", type="label", target_id="x", label="y")),
+        "a b",
+        "b",
+        "TT406 2",
+    ),
+    "a legacy leaf that points elsewhere": (
+        jsonl(tau("a", None, HI), tau("b", "a", YO), tau("l", "b", type="leaf", entry_id="a")),
+        "a b l",
+        "b",
+        "TT403 3",
+    ),
+    # Nothing is lost here, so nothing is said.
+    "blank lines and carriage returns": (
+        b"\n" + jsonl(tau("a", None, HI)).replace(b"\n", b"\r\n") + b"\n",
+        "a",
+        "a",
+        "",
+    ),
+    "a lone carriage return as line end": (
+        jsonl(tau("a", None, HI))[:-1] + b"\r" + jsonl(tau("b", "a", YO)),
+        "a b",
+        "b",
+        "",
+    ),
+    "two roots": (jsonl(tau("a", None, HI), tau("b", None, HI)), "a b", "b", ""),
+    "a parent later in the file": (jsonl(tau("b", "a", YO), tau("a", None, HI)), "b a", "a", ""),
+    "a legacy leaf at the tip": (
+        jsonl(tau("a", None, HI), tau("b", "a", YO), tau("l", "b", type="leaf", entry_id="b")),
+        "a b l",
+        "b",
+        "",
+    ),
+    "a legacy leaf that was left behind": (
+        jsonl(tau("a", None, HI), tau("l", "a", type="leaf", entry_id="a"), tau("b", "a", YO)),
+        "a l b",
+        "b",
+        "",
+    ),
+    "a custom message in the old shape": (
+        jsonl(tau("a", None, {"role": "custom", "customType": "n", "content": "x"})),
+        "a",
+        "a",
+        "",
+    ),
+    "a line separator inside a text": (jsonl(tau("a", None, user("a\u2028b"))), "a", "a", ""),
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "ids", "active", "findings"), TAU_TABLE.values(), ids=TAU_TABLE.keys()
+)
+def test_what_tau_loses_is_shown_and_said(
+    content: bytes, ids: str, active: str, findings: str, tmp_path: Path
+):
+    session = session_of(content, "tau", tmp_path)
+
+    assert " ".join(session.ids) == ids
+    assert session.active is not None
+    assert session.ids[session.active] == active
+    assert said(session) == findings

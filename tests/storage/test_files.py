@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tt_debugger.errors import CannotReadError
+from tt_debugger.storage import probe as probe_module
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.probe import probe
 from tt_debugger.store import Probe
@@ -164,6 +165,36 @@ def test_refusing_leaves_no_file_open(tmp_path: Path):
 
 def test_a_probe_sees_the_name_the_size_and_the_first_bytes(tmp_path: Path):
     path = tmp_path / "s.jsonl"
-    path.write_bytes(b"x" * 70_000)
+    path.write_bytes(b"x\n" * 35_000)
 
-    assert probe(str(path)) == Probe(str(path), "s.jsonl", b"x" * 65_536, 70_000)
+    assert probe(str(path)) == Probe(str(path), "s.jsonl", b"x\n" * 32_768, 70_000)
+
+
+@pytest.mark.parametrize(
+    ("content", "seen"),
+    [
+        (b"x" * 70_000 + b"\ny\nz", 70_001),
+        (b"x" * 70_000, 70_000),
+        (b"\n" * 70_000 + b"x\ny\nz", 70_002),
+        (b"\n \r\n" * 70_000, 280_000),
+        (b"", 0),
+    ],
+    ids=["a long line", "no line end", "blank lines first", "all blank", "empty"],
+)
+def test_a_probe_sees_the_first_line_that_is_not_blank_to_its_end(
+    tmp_path: Path, content: bytes, seen: int
+):
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(content)
+
+    assert probe(str(path)).head == content[:seen]
+
+
+def test_a_probe_sees_no_more_of_a_line_than_a_line_may_be_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(probe_module, "LONGEST", 100_000)
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"x" * 300_000)
+
+    assert len(probe(str(path)).head) == 100_000

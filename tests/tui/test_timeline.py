@@ -9,12 +9,13 @@ from textual.widgets import ContentSwitcher
 from tui.driving import drive, press, settled
 
 from tt_debugger.errors import CannotReadError, UnknownRefError
-from tt_debugger.tui.keys import KEYS
+from tt_debugger.tui.keys import HELP, TIMELINE
+from tt_debugger.tui.loader import RowInspected
 from tt_debugger.tui.screens.help import HelpScreen
 from tt_debugger.tui.screens.timeline import TimelineScreen
 from tt_debugger.tui.widgets.bars import TopBar
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
-from tt_debugger.tui.widgets.inspector import Inspector
+from tt_debugger.tui.widgets.inspector import Inspector, TabBar, Waiting
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.state_tree import StateTree
 
@@ -79,7 +80,7 @@ def test_keys_move_the_cursor(keys, row):
     async def script(pilot):
         await press(pilot, *keys)
         assert tree(pilot).cursor_row == row
-        assert pilot.app.screen.query_one(TopBar)._right == f"{row + 1}/63"
+        assert pilot.app.screen.query_one(TopBar)._right == f"{row + 1}/63 "
 
     drive(script, ref="row=20")
 
@@ -116,10 +117,10 @@ def test_stepping_shows_the_next_checkpoint_before_any_worker_has_run():
 def test_an_answer_for_a_row_that_is_no_longer_wanted_is_dropped():
     async def script(pilot):
         screen = pilot.app.screen
-        late = screen.loader.known(19)
+        late = RowInspected(screen.loader.known(19))
         tree(pilot).move_by(1)
         screen.inspector.update_from(screen.loader.known(20))
-        screen.on_row_inspected(type("Late", (), {"inspected": late}))
+        screen.on_row_inspected(late)
         assert screen.inspector.row == 20
 
     drive(script, ref="row=20")
@@ -145,15 +146,16 @@ def test_the_state_unfolds_and_marks_what_changed():
     async def script(pilot):
         await press(pilot, "3", "tab")
         state = pilot.app.screen.query_one(StateTree)
-        assert [row.key for row in state._rows][:3] == ["messages", "model", "provider"]
-        assert [row.key for row in state._rows if row.is_changed] == ["messages", "usage"]
+        rows = list(state.rows)
+        assert [row.path for row in rows][:3] == [("messages",), ("model",), ("provider",)]
+        assert [row.path for row in rows if row.is_changed] == [("messages",), ("usage",)]
         await press(pilot, "enter")
-        messages = [row for row in state._rows if row.depth == 1]
+        messages = [row for row in state.rows if row.depth == 1]
         assert [row.is_changed for row in messages] == [False] * 15 + [True]
         await press(pilot, "l", "l", "l", "h", "h")
         assert state.cursor_path == ("messages", 0)
         await press(pilot, "h", "h")
-        assert len(state._rows) == 7
+        assert len(state.rows) == 7
 
     drive(script, ref="row=20")
 
@@ -162,7 +164,7 @@ def test_what_is_unfolded_stays_so_from_checkpoint_to_checkpoint():
     async def script(pilot):
         await press(pilot, "3", "tab", "enter", "tab", "j")
         state = pilot.app.screen.query_one(StateTree)
-        assert ("messages", 16) in [row.path for row in state._rows]
+        assert ("messages", 16) in [row.path for row in state.rows]
 
     drive(script, ref="row=20")
 
@@ -209,10 +211,10 @@ def test_help_names_every_key_of_the_table():
     drive(script, size=(80, 24))
 
 
-def test_every_key_leads_to_an_action_that_exists():
-    for key in KEYS:
-        name = f"action_{key.action.partition('(')[0]}"
-        assert hasattr(TimelineScreen, name) or hasattr(HelpScreen, name), key
+@pytest.mark.parametrize(("screen", "keys"), [(TimelineScreen, TIMELINE), (HelpScreen, HELP)])
+def test_every_key_leads_to_an_action_of_its_screen(screen, keys):
+    for key in keys:
+        assert hasattr(screen, f"action_{key.action.partition('(')[0]}"), key
 
 
 def test_a_click_puts_the_cursor_on_a_row():
@@ -236,7 +238,7 @@ def test_an_empty_file_opens_as_an_empty_session(tmp_path, content):
     async def script(pilot):
         assert tree(pilot).cursor_row is None
         await press(pilot, "j", "G", "n", "p", "a", "3", "tab", "enter", "z")
-        assert pilot.app.screen.query_one(TopBar)._right == "0/0"
+        assert pilot.app.screen.query_one(TopBar)._right == "0/0 "
 
     (tmp_path / "empty.jsonl").write_text(content)
     drive(script, tmp_path / "empty.jsonl")
@@ -289,3 +291,72 @@ def test_a_message_of_megabytes_is_taken_only_as_far_as_it_is_seen(tmp_path):
         assert pane.scroll_offset.y > 20
 
     drive(script, write_pi(tmp_path / "long.jsonl", "line\n" * 500_000))
+
+
+@pytest.mark.parametrize("tab", "12345")
+def test_no_tab_shows_another_checkpoint_while_one_is_waited_for(tmp_path, tab):
+    async def script(pilot):
+        inspector = pilot.app.screen.inspector
+        await press(pilot, tab)
+        inspector.update_from(Waiting(pilot.app.screen._session, 0))
+        if tab == "3":
+            assert [row.path for row in inspector.pane.rows] == [("…",)]
+        else:
+            assert "second" not in inspector_text(pilot)
+        assert inspector.row is None
+
+    drive(script, write_pi(tmp_path / "two.jsonl", "first", "second"))
+
+
+def test_a_row_that_was_read_between_two_looks_is_shown_all_the_same():
+    async def script(pilot):
+        screen = pilot.app.screen
+        screen._wanted = 30
+        screen.inspector.update_from(Waiting(screen._session, 30))
+        assert screen.loader.known(30) is not None
+        screen.loader.inspect(30)
+        await settled(pilot)
+        assert screen.inspector.row == 30
+
+    drive(script, ref="row=30")
+
+
+def test_a_row_that_cannot_be_read_says_why_in_every_tab(tmp_path):
+    path = write_pi(tmp_path / "cut.jsonl", *(f"text {n}" for n in range(100)))
+
+    async def script(pilot):
+        path.write_bytes(b"")
+        for tab in "12345":
+            await press(pilot, tab, "g", "G")
+            pane = pilot.app.screen.inspector.pane
+            said = str([row.value for row in pane.rows]) if tab == "3" else inspector_text(pilot)
+            assert "changed" in said
+        pilot.app.screen.loader._known.clear()
+
+    drive(script, path, ref="row=50")
+
+
+def test_the_end_of_a_long_text_is_one_key_away(tmp_path):
+    async def script(pilot):
+        await press(pilot, "2", "tab", "G")
+        pane = pilot.app.screen.query_one(Inspector).pane
+        assert pane.plain_lines[-1] == "line 4999"
+        assert pane.scroll_offset.y + pane.size.height >= 5000
+        await press(pilot, "g")
+        assert pane.scroll_offset.y == 0
+
+    text = "\n".join(f"line {n}" for n in range(5000))
+    drive(script, write_pi(tmp_path / "long.jsonl", text))
+
+
+def test_escape_leads_back_to_the_tree_and_the_focus_is_told_by_a_sign():
+    async def script(pilot):
+        bar = pilot.app.screen.query_one(TabBar)
+        assert bar.render().plain.startswith(" [1 Changes]")
+        await press(pilot, "tab")
+        assert bar.render().plain.startswith("▌[1 Changes]")
+        await press(pilot, "escape")
+        assert isinstance(pilot.app.screen.focused, CheckpointTree)
+        assert bar.render().plain.startswith(" [1 Changes]")
+
+    drive(script)

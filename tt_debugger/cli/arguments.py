@@ -13,6 +13,7 @@ from tt_debugger.debugger import Debugger, split_location
 from tt_debugger.errors import UsageError
 
 location = click.argument("location", metavar="LOCATION[#REF]")
+whole_location = click.argument("location", metavar="LOCATION[#SESSION:]")
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 
 

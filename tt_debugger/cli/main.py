@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 
 from tt_debugger import __version__
 from tt_debugger.cli import commands, output
+from tt_debugger.debugger import exists
 from tt_debugger.errors import TtdbgError, UsageError
 
 PROGRAM = "ttdbg"
@@ -22,7 +24,7 @@ INTERRUPTED = 130
 class _Commands(click.Group):
     """The commands, each loaded from its own file when it is first needed."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: click.Context) -> list[str]:
         names = (path.stem for path in Path(commands.__path__[0]).glob("*.py"))
         return sorted(name for name in names if not name.startswith("_"))
 
@@ -64,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = output.fail(error)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else PROGRAM
-        code = output.fail(UsageError(error.format_message(), f"see `{command} --help`"))
+        hint = _hint_for_path(error) or f"see `{command} --help`"
+        code = output.fail(UsageError(error.format_message(), hint))
     except (click.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except BrokenPipeError:
@@ -72,6 +75,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         code = output.give_up_stdout(error)
     return code
+
+
+def _hint_for_path(error: click.UsageError) -> str | None:
+    """Give a hint where a path stands in the place of a command."""
+    match re.match(r"No such command '(.*)'", error.message):
+        case None:
+            return None
+        case found:
+            return f"to open a file: ttdbg open {found[1]}" if exists(found[1]) else None
 
 
 def _run(arguments: list[str]) -> int:

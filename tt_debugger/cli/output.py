@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tt_debugger.core.findings import Finding, Severity
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import acting, safe_line
 from tt_debugger.errors import CannotReadError, TtdbgError
 
 if TYPE_CHECKING:
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 
     from tt_debugger.views.palette import Glyphs, Palette
 
-# JSON leaves these raw inside strings, but a terminal obeys or hides them.
-_NOT_INERT = re.compile(
-    "[\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f"
-    "\u205f-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
-)
 _NOT_ASCII = re.compile(r"[^\0-\x7f]")
 _WITH_TWINS = "ttdbg.twins"
 _TWINS = {"·": "-", "…": "...", "⟨": "<", "⟩": ">"}
@@ -70,9 +65,11 @@ def give_up_stdout(error: OSError | None = None) -> int:
 
 def json_line(value: Any) -> None:
     """Write a value as one line of JSON."""
-    text = _NOT_INERT.sub(_escaped, _json_text(value))
+    text = _json_text(value)
+    # JSON leaves these raw inside strings, but a terminal obeys or hides them.
+    text = text.translate({ord(each): _escaped(each) for each in acting(text)})
     if not _is_unicode(sys.stdout.encoding):
-        text = _NOT_ASCII.sub(_escaped, text)
+        text = _NOT_ASCII.sub(lambda found: _escaped(found[0]), text)
     sys.stdout.write(text + "\n")
 
 
@@ -89,8 +86,8 @@ def _is_unicode(encoding: str | None) -> bool:
     return (encoding or "").lower().startswith("utf")
 
 
-def _escaped(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be")
+def _escaped(character: str) -> str:
+    units = character.encode("utf-16-be")
     return "".join(f"\\u{units[n]:02x}{units[n + 1]:02x}" for n in range(0, len(units), 2))
 
 

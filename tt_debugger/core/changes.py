@@ -8,11 +8,12 @@ two states of one session differ as objects only where they differ as values.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import msgspec
 
-from tt_debugger.core.paths import ROOT, Path, pointer
+from tt_debugger.core.json import as_list
+from tt_debugger.core.paths import ROOT, Path, pointer, value_at
 
 State = Any
 """A JSON-like document: dicts, lists, text, numbers, booleans, None. Never mutated."""
@@ -23,13 +24,13 @@ class _Change(msgspec.Struct, frozen=True, tag_field="op"):
 
 
 class Put(_Change, frozen=True, tag="put"):
-    """The value at a path is now this one (an absent key is added)."""
+    """The value at a path below the root is now this one (an absent key is added)."""
 
     value: Any
 
 
 class Drop(_Change, frozen=True, tag="drop"):
-    """The key or index at a path is gone."""
+    """The key or index at a path below the root is gone."""
 
 
 class Append(_Change, frozen=True, tag="append"):
@@ -46,9 +47,10 @@ class Splice(_Change, frozen=True, tag="splice"):
     values: tuple[Any, ...]
 
 
-class Snapshot(_Change, frozen=True, tag="snapshot"):
-    """The whole state is now this value; the path is the root."""
+class Snapshot(msgspec.Struct, frozen=True, tag_field="op", tag="snapshot"):
+    """The whole state is now this value."""
 
+    path: ClassVar[Path] = ROOT
     value: Any
 
 
@@ -67,6 +69,19 @@ def fold(state: State, changes: Iterable[Change]) -> State:
     return folding.root
 
 
+def written_paths(changes: Iterable[Change], before: State) -> list[Path]:
+    """Give the paths that a run of changes wrote, as they are after the run.
+
+    What was put, added to a list or inserted into one has its own path, with its final index. A
+    key that was dropped has the path where it was; items that were dropped and not replaced have
+    the path of their list. `before` is the state that the changes were made to, None at a root.
+    """
+    writing = _Writing({} if before is None else before)
+    for change in changes:
+        writing.apply(change)
+    return list(writing.paths)
+
+
 class _Folding:
     """One run of changes; `_owned` holds the containers that this run made and may write to."""
 
@@ -78,12 +93,8 @@ class _Folding:
         match change:
             case Snapshot(value=value):
                 self.root = value
-            case Put(path=(), value=value):
-                self.root = value
             case Put(path=path, value=value):
                 self._container(path[:-1])[path[-1]] = value
-            case Drop(path=()):
-                self.root = None
             case Drop(path=path):
                 del self._container(path[:-1])[path[-1]]
             case Append(path=path, value=value):
@@ -110,6 +121,56 @@ class _Folding:
         return copy
 
 
+class _Writing:
+    """The paths written so far by a run of changes, which is folded as far as lengths need it."""
+
+    def __init__(self, before: State) -> None:
+        self.paths: dict[Path, None] = {}
+        self._folding = _Folding(before)
+        self._unfolded: list[Change] = []
+
+    def apply(self, change: Change) -> None:
+        match change:
+            case Snapshot():
+                self._replace(ROOT)
+            case Drop(path=(*above, int(index))):
+                self._splice(tuple(above), index, 1, 0)
+            case Put(path=path) | Drop(path=path):
+                self._replace(path)
+            case Append(path=path):
+                self.paths[*path, self._length(path)] = None
+            case Splice(path=path, index=index, count=count, values=values):
+                self._splice(path, index, count, len(values))
+        self._unfolded.append(change)
+
+    def _replace(self, path: Path) -> None:
+        """Put a path in the place of all that were written below it."""
+        size = len(path)
+        self.paths = {each: None for each in self.paths if each[:size] != path}
+        self.paths[path] = None
+
+    def _splice(self, path: Path, index: int, count: int, added: int) -> None:
+        """Move the written items of a list, and add those that are new."""
+        old, self.paths = self.paths, {}
+        size, end = len(path), index + count
+        for each in old:
+            place = each[size] if len(each) > size and each[:size] == path else None
+            if not isinstance(place, int) or place < index:
+                self.paths[each] = None
+            elif place >= end:
+                self.paths[*path, place + added - count, *each[size + 1 :]] = None
+        for place in range(index, index + added):
+            self.paths[*path, place] = None
+        if count and not added:
+            self.paths[path] = None
+
+    def _length(self, path: Path) -> int:
+        for change in self._unfolded:
+            self._folding.apply(change)
+        self._unfolded.clear()
+        return len(as_list(value_at(self._folding.root, path)))
+
+
 def change_json(change: Change) -> dict[str, Any]:
     """Give a change in the form of CONTRACT: `{"op","path","value","index","count"}`."""
     form: dict[str, Any] = {"op": "", "path": pointer(change.path), "value": None}
@@ -129,4 +190,4 @@ def change_json(change: Change) -> dict[str, Any]:
                 "count": count,
             }
         case Snapshot(value=value):
-            return form | {"op": "snapshot", "path": pointer(ROOT), "value": value}
+            return form | {"op": "snapshot", "value": value}

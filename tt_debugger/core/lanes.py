@@ -10,8 +10,11 @@ come from another row than it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from heapq import heappop, heappush
 from typing import NamedTuple
+
+from tt_debugger.core.tree import child_columns, heir_among
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 MOST_LANES = 8
@@ -31,7 +34,11 @@ class LaneRow(NamedTuple):
 
 
 class _Fork:
-    """The lanes in which a row waits for its children: its own, and one for late children."""
+    """The lane in which a row waits for its children, and who takes it.
+
+    Until the heir is drawn that is the row's own lane; then, for younger siblings, the late lane,
+    which the last of them takes.
+    """
 
     __slots__ = ("heir", "lane", "last", "late_lane")
 
@@ -42,117 +49,125 @@ class _Fork:
         self.late_lane = -1
 
 
-def lay_out(
-    order: Sequence[int],
-    parent_of: Callable[[int], int],
-    children_of: Callable[[int], Sequence[int]],
-    on_active_path: Callable[[int], bool],
-) -> list[LaneRow]:
-    """Give the lanes of rows in the order they are drawn, parents before children.
+def lay_out(parents: Sequence[int], on_active_path: Sequence[int]) -> list[LaneRow]:
+    """Give the lanes of rows in the order they are drawn, each known by the place of its parent.
 
-    `parent_of` gives a negative number for a root; `children_of` gives children in drawing order.
+    A parent stands before its children, or is NO_ROW; `on_active_path` is 1 for the rows there.
     """
+    begins, children = child_columns(parents)
     layout = _Layout(on_active_path)
-    return [layout.place(row, parent_of(row), children_of(row)) for row in order]
+    return [
+        layout.place(row, parent, children[begins[row + 1] : begins[row + 2]])
+        for row, parent in enumerate(parents)
+    ]
 
 
 class _Layout:
-    def __init__(self, on_active_path: Callable[[int], bool]) -> None:
+    """The lanes in use after the rows placed so far; a row costs the same however many those are.
+
+    Of the lanes that are drawn, `_drawn` has a bit for each in use; those beyond are only counted.
+    """
+
+    def __init__(self, on_active_path: Sequence[int]) -> None:
         self._on_active_path = on_active_path
-        self._busy: list[bool] = [False]
         self._forks: dict[int, _Fork] = {}
         self._runs: dict[int, int] = {}
-        self._passing: dict[int, LaneRow] = {}
-        self._known: dict[LaneRow, LaneRow] = {}
+        self._free: list[int] = []
+        self._count = 1
+        self._drawn = 0
+        self._hidden = 0
+        self._known: dict[tuple[int, ...], LaneRow] = {}
 
     def place(self, row: int, parent: int, children: Sequence[int]) -> LaneRow:
-        """Give the lanes of the next row. In a run they are those of the row before, mostly."""
-        lane = self._runs.pop(parent, None)
-        if lane is None:
-            return self._place_apart(row, parent, children)
-        if len(children) == 1:
-            self._runs[row] = lane
-        else:
-            return self._drawn(list(self._busy), lane, lane, self._open(row, lane, children))
-        if lane not in self._passing:
-            self._passing[lane] = self._drawn(list(self._busy), lane, lane, -1)
-        return self._passing[lane]
+        """Give the lanes of the next row."""
+        before = self._drawn
+        lane, origin, is_new = self._lane_for(row, parent)
+        if is_new and children:
+            self._take(lane)
+        elif not (is_new or children):
+            self._give_back(lane)
+        late_lane = self._open(row, lane, children)
+        hidden = self._hidden + (lane >= MOST_LANES and not children)
+        drawn = (before, self._drawn, lane, origin, late_lane, hidden)
+        laid = self._known.get(drawn)
+        if laid is None:
+            laid = self._known[drawn] = LaneRow(lane, _cells(*drawn), hidden)
+        return laid
 
-    def _place_apart(self, row: int, parent: int, children: Sequence[int]) -> LaneRow:
-        before = list(self._busy)
-        lane, origin = self._lane_for(row, parent)
-        return self._drawn(before, lane, origin, self._open(row, lane, children))
-
-    def _drawn(self, before: list[bool], lane: int, origin: int, late_lane: int) -> LaneRow:
-        cells = self._cells(before, lane, origin, late_lane)
-        hidden = {lane, *_busy_from(MOST_LANES, before), *_busy_from(MOST_LANES, self._busy)}
-        hidden.difference_update(range(MOST_LANES))
-        laid = LaneRow(lane, tuple(cells[: 2 * MOST_LANES]), len(hidden))
-        return self._known.setdefault(laid, laid)
-
-    def _lane_for(self, row: int, parent: int) -> tuple[int, int]:
-        """Give the lane of a row, and the lane that its line comes from (its own if none)."""
+    def _lane_for(self, row: int, parent: int) -> tuple[int, int, bool]:
+        """Give the lane of a row, the lane its line comes from, and whether it is a new one."""
+        lane = self._runs.pop(parent, -1)
+        if lane >= 0:
+            return lane, lane, False
         fork = self._forks.get(parent)
         if fork is None:
-            lane = 0 if self._on_active_path(row) else self._free_lane()
-            return lane, lane
-        is_late = fork.late_lane >= 0 and row > fork.heir
-        home = fork.late_lane if is_late else fork.lane
+            lane = 0 if self._on_active_path[row] else self._free_lane()
+            return lane, lane, True
+        home = fork.lane
+        if row != fork.heir:
+            return self._free_lane(), home, True
         if row == fork.last:
             del self._forks[parent]
-        if row == (fork.last if is_late else fork.heir):
-            return home, home
-        return self._free_lane(), home
+        else:
+            fork.lane, fork.heir = fork.late_lane, fork.last
+        return home, home, False
 
     def _open(self, row: int, lane: int, children: Sequence[int]) -> int:
         """Keep the row's lane for its children; give the lane opened for late ones, or -1."""
-        self._take(lane, busy=bool(children))
         if len(children) == 1:
             self._runs[row] = lane
         if len(children) < 2:  # noqa: PLR2004 - a fork has two ways
             return -1
-        active = (child for child in children if self._on_active_path(child))
-        fork = _Fork(lane, next(active, children[-1]), children[-1])
+        fork = _Fork(lane, heir_among(children, self._on_active_path), children[-1])
         self._forks[row] = fork
         if fork.last != fork.heir:
             fork.late_lane = self._free_lane()
-            self._take(fork.late_lane, busy=True)
+            self._take(fork.late_lane)
         return fork.late_lane
 
     def _free_lane(self) -> int:
-        free = (lane for lane in range(1, len(self._busy)) if not self._busy[lane])
-        return next(free, len(self._busy))
+        """Give the first lane that is free; lane 0 never is."""
+        return self._free[0] if self._free else self._count
 
-    def _take(self, lane: int, *, busy: bool) -> None:
-        self._busy += [False] * (lane + 1 - len(self._busy))
-        if self._busy[lane] != busy:
-            self._busy[lane] = busy
-            self._passing.clear()
+    def _take(self, lane: int) -> None:
+        """Put lane 0 or the first free lane to use."""
+        if lane == self._count:
+            self._count += 1
+        elif lane:
+            heappop(self._free)
+        if lane < MOST_LANES:
+            self._drawn |= 1 << lane
+        else:
+            self._hidden += 1
 
-    def _cells(self, before: list[bool], lane: int, origin: int, late_lane: int) -> list[int]:
-        width = max(lane, origin, late_lane, _last_busy(before), _last_busy(self._busy)) + 1
-        cells = [0] * (2 * width)
-        for each in range(width):
-            was = each < len(before) and before[each]
-            now = each < len(self._busy) and self._busy[each]
-            cells[2 * each] = (UP if was else 0) | (DOWN if now else 0)
-        for end in (origin, late_lane):
-            if end >= 0:
-                _draw_between(cells, lane, end)
-        return cells
-
-
-def _busy_from(first: int, lanes: Sequence[bool]) -> Iterator[int]:
-    return (lane for lane in range(first, len(lanes)) if lanes[lane])
+    def _give_back(self, lane: int) -> None:
+        if lane:
+            heappush(self._free, lane)
+        if lane < MOST_LANES:
+            self._drawn &= ~(1 << lane)
+        else:
+            self._hidden -= 1
 
 
-def _last_busy(lanes: Sequence[bool]) -> int:
-    return max((lane for lane, busy in enumerate(lanes) if busy), default=0)
+def _cells(
+    before: int, after: int, lane: int, origin: int, late_lane: int, hidden: int
+) -> tuple[int, ...]:
+    """Give the cells of a row; `before` and `after` have a bit for each lane in use."""
+    ends = (lane, origin, late_lane)
+    width = MOST_LANES if hidden else max(*ends, (before | after).bit_length() - 1) + 1
+    cells = [0] * (2 * width)
+    for each in range(width):
+        cells[2 * each] = (UP if before >> each & 1 else 0) | (DOWN if after >> each & 1 else 0)
+    for end in (origin, late_lane):
+        if end >= 0:
+            _draw_between(cells, lane, end)
+    return tuple(cells)
 
 
 def _draw_between(cells: list[int], one: int, other: int) -> None:
-    """Draw a horizontal line between two lanes."""
+    """Draw a horizontal line between two lanes, as far as there are cells."""
     left, right = 2 * min(one, other), 2 * max(one, other)
-    for cell in range(left, right):
+    for cell in range(left, min(right, len(cells))):
         cells[cell] |= RIGHT
-        cells[cell + 1] |= LEFT
+    for cell in range(left + 1, min(right + 1, len(cells))):
+        cells[cell] |= LEFT

@@ -10,14 +10,21 @@ import enum
 import math
 from array import array
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, NewType
 
 import msgspec
 
 from tt_debugger.core.findings import Finding
-from tt_debugger.core.tree import NO_ROW, Tree
+from tt_debugger.core.tree import NO_ROW, Tree, heir_among
+
+_ABSENT = -(2**63)
+"""What stands for None in a column of integers; -1 would not do: it is LangGraph's first step."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEAR_1 = -62_135_596_800
+_YEAR_10000 = 253_402_300_800
 
 CheckpointId = NewType("CheckpointId", str)
 SessionId = NewType("SessionId", str)
@@ -138,17 +145,17 @@ class Heads:
         return twin
 
     def append(self, head: Head) -> None:
-        """Add the next checkpoint in storage order."""
+        """Add the next checkpoint in storage order; a time that ISO 8601 cannot say is none."""
         self._kinds.append(head.kind)
         self._roles.append(head.role)
         self._names.append(head.name)
         self._summaries.append(head.summary)
         self._usages.append(head.usage)
-        self._times.append(math.nan if head.time is None else head.time)
-        self._steps.append(_or_minus_one(head.step))
-        self._lines.append(_or_minus_one(head.line))
-        self._offsets.append(_or_minus_one(head.offset))
-        self._lengths.append(_or_minus_one(head.length))
+        self._times.append(_or_nan(head.time))
+        self._steps.append(_or_absent(head.step))
+        self._lines.append(_or_absent(head.line))
+        self._offsets.append(_or_absent(head.offset))
+        self._lengths.append(_or_absent(head.length))
         self._failed.append(head.failed)
 
     def __getitem__(self, row: int) -> Head:
@@ -180,12 +187,16 @@ class Heads:
         return self._usages[row]
 
 
-def _or_minus_one(value: int | None) -> int:
-    return -1 if value is None else value
+def _or_nan(time: float | None) -> float:
+    return math.nan if time is None or not _has_iso_form(time) else time
+
+
+def _or_absent(value: int | None) -> int:
+    return _ABSENT if value is None else value
 
 
 def _or_none(value: int) -> int | None:
-    return None if value < 0 else value
+    return None if value == _ABSENT else value
 
 
 class Extent(msgspec.Struct, frozen=True):
@@ -262,6 +273,10 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
             marks[row] = 1
         return marks
 
+    def heir(self, row: int) -> int:
+        """Give the child on the active path, else the newest one, NO_ROW for a leaf."""
+        return heir_among(self.tree.children(row), self.on_active_path)
+
     @cached_property
     def context_sizes(self) -> array[int]:
         """Tokens in the context at each row, as last measured on its path; 0 where unknown.
@@ -282,13 +297,15 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
 
 def iso_time(seconds: float | None) -> str | None:
     """Give a time as ISO 8601 in UTC with milliseconds, or None where out of range."""
-    if seconds is None:
+    if seconds is None or not _has_iso_form(seconds):
         return None
-    try:
-        moment = datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, OSError, ValueError):
-        return None
+    moment = _EPOCH + timedelta(seconds=seconds)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _has_iso_form(seconds: float) -> bool:
+    """Tell whether a time lies in the years 1 to 9999; infinity and NaN do not."""
+    return _YEAR_1 <= seconds < _YEAR_10000
 
 
 def checkpoint_json(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -37,9 +37,11 @@ def value_at(state: Any, path: Path) -> Any:
     """Give the value at a path. Raises KeyError where the state has no such place."""
     value: Any = state
     for depth, key in enumerate(path):
+        is_map = isinstance(value, dict)
+        # A text has indexes too, but no places.
+        container: Any = as_map(value) if is_map else as_list(value)
         try:
-            # A text has indexes too, but no places.
-            value = as_map(value)[str(key)] if isinstance(value, dict) else _items(value)[key]
+            value = container[str(key) if is_map else key]
         except (KeyError, IndexError, TypeError) as error:
             raise KeyError(pointer(path[: depth + 1])) from error
     return value
@@ -54,10 +56,6 @@ def dotted(path: Path) -> str:
         else:
             text += f".{key}" if text else key
     return text
-
-
-def _items(value: Any) -> Any:
-    return as_list(value)
 
 
 def _escaped(key: str) -> str:

@@ -28,23 +28,22 @@ _CANDIDATES = 6
 _KEYED = re.compile(r"(?:^|(?<=:))(row|step|label|time|line|mark)=")
 _STEPS = re.compile(r"(?:[~+][0-9]*)+\Z")
 _STEP = re.compile(r"([~+])([0-9]*)")
+_ISO_TIME = re.compile(r"[0-9W-]+(?:[Tt ].*)?")
+"""What may be a time: `fromisoformat` takes any sign between date and hour, a step's too."""
 _MOST_DIGITS = 18
 """Digits that a number in a ref may have: int() itself refuses thousands of them."""
 _SPECIAL = re.compile(r"[:~+#@%\s\x00-\x1f\x7f-\x9f]|\.\.|\A\.|\.\Z|=")
 
 
-class Move(msgspec.Struct, frozen=True):
-    """A step from a point: so many parents up (negative) or children down (positive)."""
-
-    distance: int
-
-
 class Point(msgspec.Struct, frozen=True):
-    """A point and the moves from it; `key` is None for `@`, `root` and ids."""
+    """A point and the moves from it; `key` is None for `@`, `root` and ids.
+
+    A move is a number: so many parents up (negative) or children down (positive).
+    """
 
     key: str | None
     value: str
-    moves: tuple[Move, ...] = ()
+    moves: tuple[int, ...] = ()
 
 
 class Fragment(msgspec.Struct, frozen=True):
@@ -81,21 +80,32 @@ def _split_session(text: str) -> tuple[str | None, str]:
 
 def _parse_point(text: str) -> Point:
     keyed = _KEYED.match(text)
-    if keyed and keyed[1] == "time" and _moment(unquote(text[keyed.end() :])) is not None:
-        return Point("time", text[keyed.end() :])
-    steps = _STEPS.search(text)
-    base = text[: steps.start()] if steps else text
-    moves = tuple(_moves(steps[0])) if steps else ()
-    if not base:
+    key, begin = (keyed[1], keyed.end()) if keyed else (None, 0)
+    end = _end_of_value(text, key, begin)
+    if not text[:end]:
         raise UsageError(f"{text!r} names no point", "put an id, @, root or KEY=VALUE before it")
-    if keyed:
-        return Point(keyed[1], base[keyed.end() :], moves)
-    return Point(None, base, moves)
+    return Point(key, text[begin:end], tuple(_moves(text[end:])))
 
 
-def _moves(text: str) -> list[Move]:
+def _end_of_value(text: str, key: str | None, begin: int) -> int:
+    """Give where the value ends and the steps begin.
+
+    The zone of a time looks like a step too: steps end where what is before them is a time.
+    """
+    steps = _STEPS.search(text)
+    if steps is None:
+        return len(text)
+    if key == "time":
+        ends = [each.start() for each in _STEP.finditer(text, steps.start())]
+        for end in (len(text), *reversed(ends)):
+            if _moment(unquote(text[begin:end])) is not None:
+                return end
+    return steps.start()
+
+
+def _moves(text: str) -> list[int]:
     return [
-        Move((-1 if sign == "~" else 1) * (_number(count, "a step") if count else 1))
+        (-1 if sign == "~" else 1) * (_number(count, "a step") if count else 1)
         for sign, count in _STEP.findall(text)
     ]
 
@@ -128,7 +138,7 @@ class Resolver:
         """Give the row a point names. Raises UnknownRefError or AmbiguousRefError."""
         row = self._base(point)
         for move in point.moves:
-            row = self._moved(row, move.distance)
+            row = self._moved(row, move)
         return row
 
     def rows(self, ends: tuple[Point, Point]) -> list[int]:
@@ -170,9 +180,9 @@ class Resolver:
             case "time":
                 row = self._at_time(value)
             case "line":
-                row = self._on_line(_number(point.value, f"{point.key}="))
+                row = self._on_line(_number(value, "line="))
             case _:
-                row = self._at_step(_number(point.value, f"{point.key}="))
+                row = self._at_step(_signed_number(value, "step="))
         return row
 
     def _marked(self, name: str) -> int:
@@ -194,6 +204,9 @@ class Resolver:
             if name in session.rows:
                 return session.rows[name]
         rows = self._with_prefix(unquote(text))
+        if not rows and _is_number(text) and 1 <= int(text) <= len(session):
+            hint = f"for the row of this number: row={text}"
+            raise UnknownRefError(f"there is no checkpoint {text!r} in this session", hint)
         close = [session.ids[row] for row in rows] or session.ids[-_CANDIDATES:]
         return self._only(rows, f"checkpoint {text!r}", close)
 
@@ -259,18 +272,11 @@ class Resolver:
                 )
             return tree.ancestor_at(row, depth)
         for _ in range(distance):
-            row = self._child(row)
+            child = self._session.heir(row)
+            if child == NO_ROW:
+                raise UnknownRefError(f"{self.short_id(row)} has no children")
+            row = child
         return row
-
-    def _child(self, row: int) -> int:
-        """Give the next row on the active path; off it, or at its end, the newest child."""
-        session = self._session
-        if session.on_active_path[row] and row != session.active:
-            return session.active_path[session.tree.depth(row) + 1]
-        children = session.tree.children(row)
-        if not children:
-            raise UnknownRefError(f"{self.short_id(row)} has no children")
-        return children[-1]
 
     def _only(self, rows: Sequence[int], what: str, candidates: Sequence[str]) -> int:
         if not rows:
@@ -292,14 +298,25 @@ class Resolver:
         return self._by_id
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
 def _number(text: str, what: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS):
+    if not _is_number(text):
         raise UsageError(f"{what} takes a number, not {text!r:.60}")
     return int(text)
 
 
+def _signed_number(text: str, what: str) -> int:
+    """Give a number that may be negative, as the first step of LangGraph is."""
+    return -_number(text[1:], what) if text.startswith("-") else _number(text, what)
+
+
 def _moment(text: str) -> float | None:
     """Give the seconds of an ISO time; without a zone it is UTC."""
+    if not _ISO_TIME.fullmatch(text):
+        return None
     try:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,79 +1,50 @@
 """Replay: fold the changes along root..checkpoint into the state at a checkpoint.
 
 A format gives `Rules`: how one body changes the state, given a small *memo* of what came before
-on the path. `Replay` walks paths with them and keeps two kinds of keyframes: a memo every few
-rows (small: it holds row numbers, not messages), a state every thousand or so and at the rows
-asked for last. From a keyframe, any row is a short walk away.
+on the path. `Replay` walks paths with them and keeps keyframes by depth: a memo every few rows
+(small: it holds row numbers, not messages), a state every thousand or so. From a keyframe, any
+row is a short walk away. The end of a walk is where people look around, so its last steps stay,
+and the state above them: the next rows up are then folded without a step.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
 from tt_debugger.core.changes import Change, Snapshot, State, fold
-from tt_debugger.core.findings import Finding
 from tt_debugger.core.model import Kind, Session
-from tt_debugger.core.paths import ROOT
 from tt_debugger.core.tree import NO_ROW
 
 Body = Any
 """A record as its format decoded it."""
 
+_T = TypeVar("_T")
+
 Bodies = Callable[[Sequence[int]], Sequence[Body]]
 """A lookup of bodies by row, in the order asked for."""
 
+BATCH = 64
+"""Bodies that are asked for at once."""
 MEMO_EVERY = 64
+MEMOS_KEPT = 16_384
 STATE_EVERY = 1024
-MEMOS_KEPT = 20_000
-STATES_KEPT = 24
-
-
-# Not gc=False: only tracked structs are freed without recursing, and a spine can be 50,000 long.
-class Spine(msgspec.Struct, frozen=True):
-    """A list of rows that shares its beginning: adding one leaves the old list as it was."""
-
-    before: Spine | None
-    item: Any
-    length: int
-
-    @staticmethod
-    def added(spine: Spine | None, item: Any) -> Spine:
-        """Give the spine with one more item at its end."""
-        return Spine(spine, item, 1 if spine is None else spine.length + 1)
-
-    @staticmethod
-    def of(items: Sequence[Any]) -> Spine | None:
-        """Give the spine of these items."""
-        spine: Spine | None = None
-        for item in items:
-            spine = Spine.added(spine, item)
-        return spine
-
-    @staticmethod
-    def backwards(spine: Spine | None) -> Iterator[Any]:
-        """Go over the items, last one first."""
-        while spine is not None:
-            yield spine.item
-            spine = spine.before
-
-    @staticmethod
-    def items(spine: Spine | None) -> list[Any]:
-        """Give all items in order."""
-        items = list(Spine.backwards(spine))
-        items.reverse()
-        return items
+STATES_KEPT = 64
+LAST_STATES = 32
+END_KEPT = 128
+"""Steps at the end of a walk that are kept, with the state above them."""
+ENDS_KEPT = 4
+STEPS_KEPT = 512
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What one checkpoint did: its changes, the memo for its children, and what was odd."""
+    """What one checkpoint did: its changes, and the memo for its children."""
 
     changes: tuple[Change, ...]
     memo: Any
-    findings: tuple[Finding, ...] = ()
 
 
 class Repair(msgspec.Struct, frozen=True):
@@ -113,21 +84,62 @@ class Rules(Protocol):
 
 
 class Replay:
-    """The states and changes of one session."""
+    """The states and changes of one session.
+
+    What it keeps is bounded, whatever is asked: `MEMOS_KEPT` memos and `STATES_KEPT` states at
+    depths a fixed spacing apart, the states above the ends of `ENDS_KEPT` walks, the
+    `LAST_STATES` states used last, and `STEPS_KEPT` steps. A step holds the values that it wrote.
+    States share what did not change between them, so each costs only the containers that did: a
+    list of messages is eight bytes a message. The spacing is doubled until half of the keyframes
+    are enough for the longest path, so a walk never lets go of one that it has just made.
+    """
 
     def __init__(self, session: Session, rules: Rules, bodies: Bodies) -> None:
         self.session = session
         self._rules = rules
         self._bodies = bodies
-        self._start = rules.start(session)
-        self._memos: OrderedDict[int, Any] = OrderedDict()
-        self._states: OrderedDict[int, State] = OrderedDict()
+        self._start, memo = rules.start(session)
+        self._above_roots = _Frame(memo, {})
+        deepest = session.tree.deepest
+        self._memo_every = _spacing(MEMO_EVERY, MEMOS_KEPT, deepest)
+        self._state_every = _spacing(STATE_EVERY, STATES_KEPT, deepest)
+        self._memos: _Kept[_Frame] = _Kept(MEMOS_KEPT)
+        self._states: _Kept[_Frame] = _Kept(STATES_KEPT)
+        # Apart from the states used last, or a look at a few dozen rows would let go of them.
+        self._ends: _Kept[_Frame] = _Kept(ENDS_KEPT)
+        self._last_states: _Kept[_Frame] = _Kept(LAST_STATES)
+        self._steps: _Kept[Step] = _Kept(STEPS_KEPT)
+
+    def extended(self, session: Session) -> Replay:
+        """Give the replay of what this session has grown into, with all that is known of it.
+
+        The rules and bodies must answer for the new session too. Nothing is taken over from a
+        session that the new one does not begin with.
+        """
+        replay = Replay(session, self._rules, self._bodies)
+        size = len(self.session)
+        if (
+            0 < size <= len(session)
+            # A last record without its line end may have been written anew.
+            and session.heads[size - 1] == self.session.heads[size - 1]
+            and session.ids[:size] == self.session.ids
+            and session.parents[:size] == self.session.parents
+            and (replay._start, replay._above_roots) == (self._start, self._above_roots)
+        ):
+            replay._memos.take_over(self._memos)
+            replay._states.take_over(self._states)
+            replay._ends.take_over(self._ends)
+            replay._last_states.take_over(self._last_states)
+            replay._steps.take_over(self._steps)
+        return replay
 
     def step(self, row: int) -> Step:
         """Give what a row did. A gap did nothing: its state is empty."""
-        parent = self.session.parents[row]
-        memo = self._start[1] if parent == NO_ROW else self.memo(parent)
-        return self._step(row, self._bodies((row,))[0], memo)
+        step = self._steps.find(row)
+        if step is None:
+            path, above = self._path_below(self._frame, self.session.parents[row])
+            step, _ = self._walk([*path, row], above)
+        return step
 
     def changes(self, row: int) -> tuple[Change, ...]:
         """Give the changes of a row."""
@@ -137,25 +149,13 @@ class Replay:
         """Give the state at a row: a JSON-like document, shared, never to be mutated."""
         if self.session.heads.kind(row) is Kind.GAP:
             return {}
-        known = self._states.get(row)
-        if known is not None:
-            self._states.move_to_end(row)
-            return known
-        missing, base = self._walk_up(row, self._states)
-        state: State = {} if base == NO_ROW else self._states[base]
-        self._keep_states_along(missing, state)
-        return self._states[row]
+        path, frame = self._path_below(self._frame_with_state, row)
+        return self._walk(path, frame, to_state=True)[1] if path else frame.state
 
     def memo(self, row: int) -> Any:
         """Give what the rules keep in mind after a row."""
-        if row in self._memos:
-            self._memos.move_to_end(row)
-            return self._memos[row]
-        missing, _ = self._walk_up(row, self._memos)
-        memo = None
-        for _, step in self._steps(missing):
-            memo = step.memo
-        return memo
+        frame = self._frame(row)
+        return self.step(row).memo if frame is None else frame.memo
 
     def resumed(self, row: int) -> Resumed:
         """Give the resume reading at a row; from a gap an agent can take nothing on."""
@@ -163,51 +163,123 @@ class Replay:
             return Resumed(self.state(row))
         return self._rules.resume(self, row)
 
-    def _keep_states_along(self, path: Sequence[int], state: State) -> None:
-        """Fold a path onto a state, keeping a keyframe here and there and at its end."""
-        depth = self.session.tree.depth
-        pending: list[Change] = []
-        for row, step in self._steps(path):
-            pending.extend(step.changes)
-            if row == path[-1] or depth(row) % STATE_EVERY == 0:
-                state = fold(state, pending)
-                pending.clear()
-                _keep(self._states, row, state, STATES_KEPT)
+    def _frame_with_state(self, row: int) -> _Frame | None:
+        return self._last_states.find(row) or self._ends.find(row) or self._states.find(row)
 
-    def _steps(self, path: Sequence[int]) -> Iterator[tuple[int, Step]]:
-        """Go down a path, which begins at a root or below a known row."""
-        parent = self.session.parents[path[0]]
-        memo = self._start[1] if parent == NO_ROW else self.memo(parent)
-        for begin in range(0, len(path), MEMO_EVERY):
-            rows = path[begin : begin + MEMO_EVERY]
-            for row, body in zip(rows, self._bodies(rows), strict=True):
-                step = self._step(row, body, memo)
-                memo = step.memo
-                yield row, step
-            _keep(self._memos, rows[-1], memo, MEMOS_KEPT)
+    def _frame(self, row: int) -> _Frame | None:
+        """Give what is known after a row, with the state if that is known too."""
+        frame = self._frame_with_state(row) or self._memos.find(row)
+        if frame is None:
+            step = self._steps.find(row)
+            frame = None if step is None else _Frame(step.memo)
+        return frame
 
-    def _walk_up(self, row: int, known: OrderedDict[int, Any]) -> tuple[list[int], int]:
-        """Give the path down to a row from the nearest known ancestor, and that ancestor."""
-        missing: list[int] = []
+    def _path_below(
+        self, known: Callable[[int], _Frame | None], row: int
+    ) -> tuple[list[int], _Frame]:
+        """Give the path down to a row from its nearest known ancestor, and what is known there."""
+        path: list[int] = []
+        frame: _Frame | None = None
         for ancestor in self.session.tree.ancestors(row):
-            if ancestor in known:
-                return missing[::-1], ancestor
-            missing.append(ancestor)
-        return missing[::-1], NO_ROW
+            frame = known(ancestor)
+            if frame is not None:
+                break
+            path.append(ancestor)
+        path.reverse()
+        return path, frame or self._above_roots
+
+    def _walk(
+        self, path: Sequence[int], above: _Frame, *, to_state: bool = False
+    ) -> tuple[Step, State]:
+        """Go down a path from what is known above it; give its last step and state.
+
+        Where the state above is known, states are kept on the way; that of the last row is made
+        only where it is asked for.
+        """
+        last = len(path) - 1
+        depth = self.session.tree.depth(path[0])
+        step, state = Step((), above.memo), above.state
+        pending: list[Change] = []
+        for place, step in enumerate(self._steps_along(path, above.memo)):
+            if state is msgspec.UNSET:
+                continue
+            pending += step.changes
+            if (depth + place + 1) % self._state_every == 0:
+                kept = self._states
+            elif place == last - END_KEPT:
+                kept = self._ends
+            elif place == last and to_state:
+                kept = self._last_states
+            else:
+                continue
+            state = fold(state, pending)
+            pending.clear()
+            kept.keep(path[place], _Frame(step.memo, state))
+        return step, state
+
+    def _steps_along(self, path: Sequence[int], memo: Any) -> Iterator[Step]:
+        """Go down a path, given the memo above it."""
+        depth = self.session.tree.depth(path[0])
+        for begin in range(0, len(path), BATCH):
+            rows = path[begin : begin + BATCH]
+            known = [self._steps.find(row) for row in rows]
+            missing = [row for row, step in zip(rows, known, strict=True) if step is None]
+            bodies = dict(zip(missing, self._bodies(missing), strict=True)) if missing else {}
+            for place, (row, found) in enumerate(zip(rows, known, strict=True), begin):
+                step = self._step(row, bodies[row], memo) if found is None else found
+                memo = step.memo
+                if place >= len(path) - END_KEPT:
+                    self._steps.keep(row, step)
+                if (depth + place + 1) % self._memo_every == 0:
+                    self._memos.keep(row, _Frame(memo))
+                yield step
 
     def _step(self, row: int, body: Body, memo: Any) -> Step:
         if self.session.heads.kind(row) is Kind.GAP:
             return Step((), memo)
         step = self._rules.step(self.session, row, body, memo, self._bodies)
-        start = self._start[0]
-        if self.session.parents[row] != NO_ROW or not start:
+        if self.session.parents[row] != NO_ROW or not self._start:
             return step
         # So that a root's changes say all: folded onto nothing, they give its state.
-        return msgspec.structs.replace(step, changes=(Snapshot(ROOT, start), *step.changes))
+        start = Snapshot(self._start)
+        return msgspec.structs.replace(step, changes=(start, *step.changes))
 
 
-def _keep(known: OrderedDict[int, Any], row: int, value: Any, limit: int) -> None:
-    known[row] = value
-    known.move_to_end(row)
-    if len(known) > limit:
-        known.popitem(last=False)
+class _Frame(msgspec.Struct, frozen=True):
+    """What is known after a row: the memo, and the state or UNSET."""
+
+    memo: Any
+    state: State = msgspec.UNSET
+
+
+class _Kept(Generic[_T]):
+    """Values by row; of more than `most`, those used longest ago are let go."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[int, _T] = OrderedDict()
+
+    def find(self, row: int) -> _T | None:
+        """Give the value of a row, and keep it longer than the others."""
+        value = self._values.get(row)
+        if value is not None:
+            self._values.move_to_end(row)
+        return value
+
+    def keep(self, row: int, value: _T) -> None:
+        """Add or replace the value of a row."""
+        self._values[row] = value
+        self._values.move_to_end(row)
+        if len(self._values) > self._most:
+            self._values.popitem(last=False)
+
+    def take_over(self, others: _Kept[_T]) -> None:
+        """Add all that another one keeps."""
+        self._values.update(others._values)
+
+
+def _spacing(every: int, most: int, deepest: int) -> int:
+    """Double a spacing of keyframes until half of them are enough for the longest path."""
+    while deepest > every * most // 2:
+        every *= 2
+    return every

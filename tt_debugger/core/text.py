@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 TAB_WIDTH = 4
 LONGEST_CLUSTER = 16
@@ -21,18 +22,38 @@ NEWLINE_PICTURE = "\N{SYMBOL FOR LINE FEED}"
 _CONTROL_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)}
 _CONTROL_PICTURES[0x7F] = "\N{SYMBOL FOR DELETE}"
 _CONTROL_PICTURES[ord("\t")] = " " * TAB_WIDTH
-_SHOWN_AS_CODE = frozenset(("Cc", "Cf", "Cn", "Zl", "Zp"))
-# Drawn with no width of their own, but not of a category above.
-_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_ACTING = frozenset(("Cc", "Cf", "Cn", "Cs", "Zl", "Zp"))
+"""Categories of characters that steer, hide, or are none."""
+# Drawn with no width of their own, but not of a category above: fillers and variation selectors.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]"
+)
 _INERT = re.compile(r"[ -~\n]*\Z")
 _CRLF = re.compile(r"\r\n")
+
+
+def acting(text: str) -> set[str]:
+    """Give the characters of a text that a terminal could obey or that would hide in it.
+
+    The one definition of what must not be drawn as it is; a line feed is not among them.
+    """
+    return set() if _INERT.match(text) else set(filter(_acts, set(text)))
+
+
+@lru_cache(4096)
+def _acts(character: str) -> bool:
+    is_plain = character == "\n" or " " <= character <= "~"
+    return not is_plain and (
+        unicodedata.category(character) in _ACTING or _INVISIBLE.match(character) is not None
+    )
 
 
 def safe_text(text: str) -> str:
     """Give the text with everything that could act or hide made visible; line feeds stay."""
     if _INERT.match(text):
         return text
-    return _without_piles("".join(map(_safe_character, _CRLF.sub("\n", text))))
+    text = _CRLF.sub("\n", text)
+    return _without_piles(text.translate({ord(each): _shown(each) for each in acting(text)}))
 
 
 def safe_line(text: str) -> str:
@@ -41,31 +62,29 @@ def safe_line(text: str) -> str:
 
 
 def summary_line(text: str, limit: int = 120) -> str:
-    """Give the start of a text as one line of at most `limit` characters, white space folded.
+    """Give the start of a text as one line of at most `limit` characters.
+
+    White space is folded, and the marks of a Markdown heading at the start are left out.
 
     The result is content, not yet safe: whoever draws it passes it through `safe_line`.
     """
-    line = " ".join(text[: limit * 4].split())
+    line = " ".join(text[: limit * 4].split()).lstrip("# ")
     return line if len(line) <= limit else line[: limit - 1].rstrip() + CUT
 
 
-def _safe_character(character: str) -> str:
-    if character == "\n" or " " <= character <= "~":
-        return character
+def _shown(character: str) -> str:
+    """Give what is drawn in the place of a character that acts."""
     picture = _CONTROL_PICTURES.get(ord(character))
     if picture is not None:
         return picture
-    category = unicodedata.category(character)
-    if category == "Cs":
+    if unicodedata.category(character) == "Cs":
         return "\N{REPLACEMENT CHARACTER}"
-    if category in _SHOWN_AS_CODE or character in _INVISIBLE:
-        return f"⟨U+{ord(character):04X}⟩"
-    return character
+    return f"⟨U+{ord(character):04X}⟩"
 
 
 def _without_piles(text: str) -> str:
     """Cut each run of combining marks that would make a cluster longer than allowed."""
-    if not any(map(unicodedata.combining, text)):
+    if not any(map(_joins_cluster, set(text))):
         return text
     kept: list[str] = []
     cluster = 0
@@ -78,5 +97,6 @@ def _without_piles(text: str) -> str:
     return "".join(kept)
 
 
+@lru_cache(4096)
 def _joins_cluster(character: str) -> bool:
     return unicodedata.category(character) in {"Mn", "Me"}

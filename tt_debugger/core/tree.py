@@ -153,10 +153,15 @@ class Tree:
     def __init__(self, parents: Sequence[int]) -> None:
         self.parents = parents
         self._depths, self._jumps = _jump_pointers(parents)
-        self._first_child, self._children = _children(parents)
+        self._first_child, self._children = child_columns(parents)
 
     def __len__(self) -> int:
         return len(self.parents)
+
+    @property
+    def deepest(self) -> int:
+        """The depth of the deepest row."""
+        return max(self._depths, default=0)
 
     def depth(self, row: int) -> int:
         """Give the number of ancestors of a row."""
@@ -175,22 +180,22 @@ class Tree:
         """Give all rows in storage order, one that precedes its parent right after it."""
         order: list[int] = []
         waiting: dict[int, list[int]] = {}
-        emitted = bytearray(len(self.parents))
+        # One more than there are rows: NO_ROW is the last, and there from the start.
+        emitted = bytearray(len(self.parents) + 1)
+        emitted[NO_ROW] = True
         for row, parent in enumerate(self.parents):
-            if parent != NO_ROW and not emitted[parent]:
+            if not emitted[parent]:
                 waiting.setdefault(parent, []).append(row)
                 continue
-            ready = [row]
+            emitted[row] = True
+            order.append(row)
+            ready = waiting.pop(row, [])[::-1] if waiting else []
             while ready:
                 each = ready.pop()
                 emitted[each] = True
                 order.append(each)
                 ready += reversed(waiting.pop(each, ()))
         return order
-
-    def roots(self) -> Sequence[int]:
-        """Give the rows without a parent."""
-        return self.children(NO_ROW)
 
     def leaves(self) -> list[int]:
         """Give the rows without children, in storage order."""
@@ -237,12 +242,14 @@ class Tree:
                 row, other = self.parents[row], self.parents[other]
         return row
 
-    def fork_point(self, row: int) -> int:
-        """Give the nearest proper ancestor with several children, or NO_ROW."""
-        row = self.parents[row]
-        while row != NO_ROW and self.child_count(row) < 2:  # noqa: PLR2004 - a fork has two ways
-            row = self.parents[row]
-        return row
+
+def heir_among(children: Sequence[int], on_active_path: Sequence[int]) -> int:
+    """Give the child that goes on where its parent stood, NO_ROW where there are none.
+
+    That is the one on the active path, else the newest. `on_active_path` is 1 for the rows there.
+    """
+    active = (child for child in children if on_active_path[child])
+    return next(active, children[-1] if children else NO_ROW)
 
 
 def _jump_pointers(parents: Sequence[int]) -> tuple[array[int], array[int]]:
@@ -267,8 +274,8 @@ def _jump_pointers(parents: Sequence[int]) -> tuple[array[int], array[int]]:
     return depths, jumps
 
 
-def _children(parents: Sequence[int]) -> tuple[array[int], array[int]]:
-    """Give all children row by row, and where the children of each row begin (roots first)."""
+def child_columns(parents: Sequence[int]) -> tuple[array[int], array[int]]:
+    """Give where the children of each row begin (roots first), and all children row by row."""
     begins: array[int] = array("q", bytes(8 * (len(parents) + 2)))
     for parent in parents:
         begins[parent + 2] += 1

@@ -14,6 +14,7 @@ from tt_debugger.store import Match, Probe, Store
 
 GROUP = "ttdbg.formats"
 _NOT_FORMATS = frozenset(("shared",))
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def known_formats() -> tuple[type[Store], ...]:
@@ -57,7 +58,12 @@ def recognise(probe: Probe) -> tuple[type[Store], Match]:
         match = best_match(probe, stores())
         if match is not None:
             return match
-    names = ", ".join(sorted(store.format for store in known_formats() if store.about))
+    if probe.head.startswith(_UTF_16_MARKS):
+        raise CannotReadError(
+            f"cannot read {probe.location}: it is UTF-16, not UTF-8",
+            "convert it first, for example with iconv -f UTF-16 -t UTF-8",
+        )
+    names = ", ".join(sorted(store.format for store in known_formats()))
     raise CannotReadError(
         f"cannot read {probe.location}: no format recognises it",
         f"known formats: {names}; see `ttdbg formats`",

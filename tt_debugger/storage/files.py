@@ -10,7 +10,7 @@ from pathlib import Path
 from tt_debugger.errors import CannotReadError
 
 HEAD = 64 * 1024
-"""How much of a file a probe sees, in bytes."""
+"""How much of a file a probe sees at least, in bytes."""
 
 # Without O_NONBLOCK the open of a FIFO waits for a writer; without O_NOCTTY a terminal could
 # become ours. Both are absent on Windows.

@@ -16,18 +16,16 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from tt_debugger.core.lanes import lay_out
+from tt_debugger.core.inspection import Inspection
+from tt_debugger.core.model import Session
+from tt_debugger.core.outline import Outline, outline
 from tt_debugger.core.refs import Fragment, Point
-from tt_debugger.core.tree import NO_ROW
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import TtdbgError
-from tt_debugger.tui.widgets.checkpoint_tree import VisibleRows
-from tt_debugger.tui.widgets.inspector import Inspected
 
-AHEAD = 24
+AHEAD = 16
 """Rows that are read ahead on both sides of the cursor."""
-KEPT = 256
-PROGRESS_STEPS = 50
+KEPT = 128
 
 
 class Opening(Message):
@@ -39,11 +37,12 @@ class Opening(Message):
 
 
 class Opened(Message):
-    """The session is there, with the rows to show and the one to begin at."""
+    """The session is there, with what to show of it and the row to begin at."""
 
-    def __init__(self, rows: VisibleRows, row: int) -> None:
+    def __init__(self, session: Session, outline: Outline, row: int) -> None:
         super().__init__()
-        self.rows = rows
+        self.session = session
+        self.outline = outline
         self.row = row
 
 
@@ -58,9 +57,9 @@ class OpenFailed(Message):
 class RowInspected(Message):
     """A row that was asked for was read."""
 
-    def __init__(self, inspected: Inspected) -> None:
+    def __init__(self, inspection: Inspection) -> None:
         super().__init__()
-        self.inspected = inspected
+        self.inspection = inspection
 
 
 class InspectFailed(Message):
@@ -72,6 +71,10 @@ class InspectFailed(Message):
         self.error = error
 
 
+class _NoLongerWantedError(TtdbgError):
+    """The work was cancelled while it was done."""
+
+
 class Loader:
     """Opens one location for a screen and reads its checkpoints."""
 
@@ -80,59 +83,65 @@ class Loader:
         self._location = location
         self._fragment = fragment
         self._debugger: Debugger | None = None
-        self._known: OrderedDict[int, Inspected] = OrderedDict()
-        self._percent = -1
+        self._known: OrderedDict[int, Inspection] = OrderedDict()
 
     def open(self) -> None:
         """Begin to open the location."""
         self._screen.run_worker(self._open, thread=True, group="open", exclusive=True)
 
-    def known(self, row: int) -> Inspected | None:
+    def known(self, row: int) -> Inspection | None:
         """Give what is already read of a row."""
         return self._known.get(row)
 
     def inspect(self, row: int) -> None:
-        """Begin to read a row, then its neighbours; drops what an earlier call had yet to read."""
-        if self._debugger is None:
-            return
-        if all(each in self._known for each in _around(row, len(self._debugger.session))):
-            return
+        """Begin to read a row, then its neighbours; drops what an earlier call had yet to read.
+
+        A row that is read already is answered too: what the screen saw of it may be older.
+        """
         self._screen.run_worker(
             partial(self._inspect, row), thread=True, group="inspect", exclusive=True
         )
 
+    def read_ahead(self, row: int) -> None:
+        """Begin to read the neighbours of a row that is known, where any is not."""
+        debugger = self._debugger
+        if debugger is not None and not all(
+            each in self._known for each in _around(row, len(debugger.session))
+        ):
+            self.inspect(row)
+
     def close(self) -> None:
-        """Let go of the session."""
-        if self._debugger is not None:
-            self._debugger.close()
+        """Let go of the session, in a thread: one that is still reading is waited for."""
+        debugger, self._debugger = self._debugger, None
+        if debugger is not None:
+            debugger.close()
 
     def _open(self) -> None:
+        worker = get_current_worker()
+        last = -1
+
+        def progress(done: int, of: int) -> None:
+            nonlocal last
+            if worker.is_cancelled:
+                raise _NoLongerWantedError("the screen was left")
+            percent = done * 100 // of if of else 100
+            if percent != last:
+                last = percent
+                self._screen.post_message(Opening(percent))
+
         try:
-            debugger = Debugger.open(self._location, self._fragment.session, self._progress)
-            session, points = debugger.session, self._fragment.points
-            row = 0
-            if points or session.active is not None:
-                row = debugger.row(points[0] if points else Point(None, "@"))
-            order = session.tree.parents_first()
-            lanes = lay_out(
-                order,
-                session.parents.__getitem__,
-                session.tree.children,
-                lambda each: bool(session.on_active_path[each]),
-            )
-            # Both are worked out when first asked for: here, not on the first frame.
-            _ = session.context_sizes, session.rows
+            debugger = Debugger.open(self._location, self._fragment.session, progress)
+            opened = _first_view(debugger, self._fragment)
+        except _NoLongerWantedError:
+            return
         except TtdbgError as error:
             self._screen.post_message(OpenFailed(error))
             return
+        if worker.is_cancelled:
+            debugger.close()
+            return
         self._debugger = debugger
-        self._screen.post_message(Opened(VisibleRows(session, order, lanes), row))
-
-    def _progress(self, done: int, of: int) -> None:
-        percent = done * 100 // of if of else 100
-        if percent != self._percent:
-            self._percent = percent
-            self._screen.post_message(Opening(percent))
+        self._screen.post_message(opened)
 
     def _inspect(self, row: int) -> None:
         debugger = self._debugger
@@ -142,31 +151,27 @@ class Loader:
         for each in _around(row, len(debugger.session)):
             if worker.is_cancelled:
                 return
-            if each in self._known:
-                continue
             try:
-                inspected = self._read(debugger, each)
+                inspection = self._known.get(each) or debugger.inspect(each)
             except TtdbgError as error:
                 if each == row:
                     self._screen.post_message(InspectFailed(row, error))
                 continue
-            self._known[each] = inspected
+            self._known[each] = inspection
             if len(self._known) > KEPT:
                 self._known.popitem(last=False)
             if each == row:
-                self._screen.post_message(RowInspected(inspected))
+                self._screen.post_message(RowInspected(inspection))
 
-    def _read(self, debugger: Debugger, row: int) -> Inspected:
-        parent = debugger.session.parents[row]
-        return Inspected(
-            debugger.session,
-            row,
-            debugger.changes(row),
-            None if parent == NO_ROW else debugger.state(parent),
-            debugger.state(row),
-            debugger.raw(row),
-            debugger.findings_at(row),
-        )
+
+def _first_view(debugger: Debugger, fragment: Fragment) -> Opened:
+    """Give what the screen shows first. What it needs later is worked out here, in the thread."""
+    session = debugger.session
+    row = 0
+    if fragment.points or session.active is not None:
+        row = debugger.row(fragment.points[0] if fragment.points else Point(None, "@"))
+    _ = session.context_sizes, session.rows, session.on_active_path
+    return Opened(session, outline(session), row)
 
 
 def _around(row: int, count: int) -> Iterator[int]:

@@ -6,18 +6,11 @@ control characters on, so this filter stands first among the app's own and mends
 
 from __future__ import annotations
 
-import re
-
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-from tt_debugger.core.text import safe_line
-
-_MAY_ACT = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
-    "\U000e0000-\U000e0fff]"
-)
+from tt_debugger.core.text import acting, safe_line
 
 
 class SafetyFilter(LineFilter):
@@ -27,7 +20,7 @@ class SafetyFilter(LineFilter):
         super().__init__()
         self.caught = 0
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Give the segments with nothing in them that a terminal could obey."""
         if not any(map(_is_suspect, segments)):
             return segments
@@ -37,7 +30,7 @@ class SafetyFilter(LineFilter):
 
 def _is_suspect(segment: Segment) -> bool:
     linked = segment.style is not None and segment.style.link is not None
-    return linked or _MAY_ACT.search(segment.text) is not None
+    return linked or "\n" in segment.text or bool(acting(segment.text))
 
 
 def _mended(segment: Segment) -> Segment:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from tt_debugger.core.lanes import lay_out
 from tt_debugger.core.model import Session
+from tt_debugger.core.outline import outline
 from tt_debugger.core.refs import Resolver
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView
@@ -21,19 +21,11 @@ def graph_lines(
     width: int | None,
 ) -> Iterator[Text]:
     """Give one line a checkpoint, with the shortest unique prefix of its id."""
-    tree = session.tree
-    order = tree.parents_first()
-    on_active_path = session.on_active_path
+    shown = outline(session)
     view = RowView(palette, glyphs, len(str(len(session))))
-    ids = [resolver.short_id(row) for row in order]
+    ids = [resolver.short_id(row) for row in shown.rows]
     id_width = max(map(len, ids), default=0)
-    lanes = lay_out(
-        order,
-        session.parents.__getitem__,
-        tree.children,
-        lambda row: bool(on_active_path[row]),
-    )
-    for row, name, laid in zip(order, ids, lanes, strict=True):
+    for row, name, lanes in zip(shown.rows, ids, shown.lanes, strict=True):
         rest = None if width is None else max(width - id_width - 1, 0)
         line = Text(no_wrap=True).append(f"{name:<{id_width}} ", palette.label)
-        yield line.append_text(view.text(session, row, laid, rest))
+        yield line.append_text(view.text(session, row, lanes, rest))

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from tt_debugger.core.changes import Append, Change, Put, Splice
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.text import safe_line, safe_text
+from tt_debugger.core.text import safe_line, summary_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.values import json_lines
 
@@ -42,12 +42,32 @@ def message_lines(message: dict[str, Any], palette: Palette, glyphs: Glyphs) -> 
     if isinstance(message.get("command"), str):
         yield from _text_lines(f"$ {message['command']}", palette.text)
     if isinstance(content, str):
-        yield from _text_lines(content, palette.text)
+        if content:
+            yield from _text_lines(content, palette.text)
     elif isinstance(content, list):
-        for block in as_list(content):
+        for number, block in enumerate(as_list(content)):
+            if number:
+                yield Text()
             yield from _block_lines(as_map(block), palette, glyphs)
     elif content is not None:
         yield from (Text(line) for line in json_lines(content))
+    yield from _prompt_lines(message, palette)
+
+
+def _prompt_lines(message: dict[str, Any], palette: Palette) -> Iterator[Text]:
+    """Give the parts of a system prompt, and the tools that it adds or takes away."""
+    for name, text in as_map(message.get("sections")).items():
+        yield Text(f"{safe_line(name)}:" + ("" if text else " removed"), palette.dim)
+        if isinstance(text, str):
+            yield from _text_lines(text, palette.text)
+    for key, sign, style in (
+        ("toolsAdded", "+", palette.add),
+        ("toolsRemoved", "-", palette.remove),
+    ):
+        for tool in map(as_map, as_list(message.get(key))):
+            about = safe_line(summary_line(str(tool.get("description") or "")))
+            name = safe_line(str(tool.get("name")))
+            yield Text.assemble((f"{sign} tool {name}", style), f"  {about}" if about else "")
 
 
 def _title(message: dict[str, Any], palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
@@ -72,6 +92,7 @@ def _block_lines(block: dict[str, Any], palette: Palette, glyphs: Glyphs) -> Ite
             if block.get("redacted"):
                 yield Text("(thinking, redacted)", palette.dim)
             else:
+                yield Text("thinking", palette.dim)
                 yield from _text_lines(str(block.get("thinking")), f"{palette.dim} italic".strip())
         case "toolCall":
             yield from _call_lines(block, palette, glyphs)
@@ -116,4 +137,5 @@ def image_line(block: dict[str, Any]) -> str:
 
 
 def _text_lines(text: str, style: str) -> Iterator[Text]:
-    return (Text(line, style) for line in safe_text(text).split("\n"))
+    # Split first: a text can be megabytes long, and only what is seen need be made safe.
+    return (Text(safe_line(line), style) for line in text.replace("\r\n", "\n").split("\n"))

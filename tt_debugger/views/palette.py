@@ -47,6 +47,9 @@ class Glyphs(msgspec.Struct, frozen=True):
     fork: str = "┬"
     arrow: str = "→"
     cursor: str = "▌"
+    cursor_far: str = "▏"
+    active: str = "@"
+    """The active leaf, named as in a ref."""
     open: str = "▾"
     closed: str = "▸"
     ellipsis: str = "…"
@@ -73,6 +76,7 @@ ASCII = Glyphs(
     fork="Y",
     arrow="->",
     cursor=">",
+    cursor_far="-",
     open="v",
     closed=">",
     ellipsis="...",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 
 from rich.text import Text
@@ -16,12 +17,13 @@ PIECE = 16_384
 def raw_lines(raw: bytes, palette: Palette) -> Iterator[Text]:
     """Give the bytes of a record as lines, with everything but plain text escaped."""
     yield Text(f"{len(raw):,} bytes", palette.dim)
+    # Incremental: a character that ends in the next piece is no broken one.
+    decoder = getincrementaldecoder("utf-8")("backslashreplace")
     for begin in range(0, len(raw), PIECE):
-        piece = raw[begin : begin + PIECE]
-        yield Text(_escaped(piece), palette.text, overflow="fold")
+        text = decoder.decode(raw[begin : begin + PIECE], final=begin + PIECE >= len(raw))
+        yield Text(_escaped(text), palette.text, overflow="fold")
 
 
-def _escaped(piece: bytes) -> str:
-    r"""Give bytes as text: a newline as \\n, what is no UTF-8 as \\xNN, the rest as it is."""
-    text = piece.decode(errors="backslashreplace")
+def _escaped(text: str) -> str:
+    """Give text in one line, line ends as escapes; what acts or hides is made visible."""
     return safe_line(text.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t"))

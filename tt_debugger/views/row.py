@@ -13,6 +13,9 @@ from tt_debugger.core.tree import NO_ROW
 from tt_debugger.views.palette import Glyphs, Palette
 
 NAME_WIDTH = 8
+WIDE_NAME_WIDTH = 12
+WIDE = 100
+"""Columns from which names have more room."""
 TOKENS_FROM_WIDTH = 44
 """Columns that a row needs before it shows the size of the context."""
 MINUTE, HOUR = 60, 3600
@@ -52,7 +55,8 @@ class RowView(msgspec.Struct, frozen=True):
         line.append(f"{row + 1:>{self.number_width}} ", self.palette.dim)
         self._add_lanes(line, lanes, head)
         line.append(" ")
-        line.append(_fitted(safe_line(head.name), NAME_WIDTH, self.glyphs), self._name_style(head))
+        room = NAME_WIDTH if width is not None and width < WIDE else WIDE_NAME_WIDTH
+        line.append(_fitted(safe_line(head.name), room, self.glyphs), self._name_style(head))
         line.append(" ")
         right = self._right(session, row, head, width)
         summary = safe_line(head.summary)
@@ -130,6 +134,8 @@ class RowView(msgspec.Struct, frozen=True):
         if branches > 1:
             right.append(f"{self.glyphs.fork} {branches}  ", self.palette.lane)
         outcome = self._outcome(session, row, head)
+        if row == session.active:
+            right.append(f"{self.glyphs.active}  ", self.palette.accent)
         if outcome:
             right.append(f"{outcome}  ", self.palette.bad if head.failed else self.palette.dim)
         if width is not None and width < TOKENS_FROM_WIDTH:

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.paths import Path
 from tt_debugger.core.text import safe_line, safe_text, summary_line
 
 PREVIEW = 72
@@ -32,9 +31,9 @@ def preview(value: Any, limit: int = PREVIEW) -> str:
             return safe_line(str(value))
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """Give a number with its noun: 1 item, 2 items."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def _map_preview(value: dict[str, Any], limit: int) -> str:
@@ -91,23 +90,3 @@ def json_lines(value: Any) -> Iterator[str]:
     """Give a value as indented JSON, line by line, each line safe."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     return map(safe_text, text.split("\n"))
-
-
-class StateRow(msgspec.Struct, frozen=True):
-    """One row of a state drawn as a tree: its path, its depth, and what is there."""
-
-    path: Path
-    key: str
-    value: Any
-    depth: int
-    is_container: bool
-    is_changed: bool = False
-
-
-def children_of(value: Any) -> list[tuple[Any, Any]]:
-    """Give key and value of everything directly inside a value."""
-    if isinstance(value, dict):
-        return list(as_map(value).items())
-    if isinstance(value, list):
-        return list(enumerate(as_list(value)))
-    return []

@@ -5,17 +5,19 @@ from __future__ import annotations
 import click
 
 from tt_debugger.cli import output
-from tt_debugger.cli.arguments import json_option, location, no_point
+from tt_debugger.cli.arguments import json_option, no_point, whole_location
 from tt_debugger.cli.session_json import VERSION, extent_json
 from tt_debugger.core.findings import finding_json, is_serious
 from tt_debugger.debugger import Debugger, split_location
 
 
 @click.command("doctor")
-@location
+@whole_location
 @json_option
 def command(location: str, *, as_json: bool) -> int:
-    """List what is wrong or lossy in a session, with its place.
+    """List what is wrong in a session.
+
+    Or lossy, each with its place.
 
     Exits with 1 where there is any error or warning.
     """

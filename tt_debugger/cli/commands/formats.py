@@ -17,7 +17,7 @@ from tt_debugger.store import Follows, Store
 @json_option
 def command(*, as_json: bool) -> None:
     """List the formats that can be opened."""
-    stores = sorted((each for each in known_formats() if each.about), key=lambda each: each.format)
+    stores = sorted(known_formats(), key=lambda each: each.format)
     if as_json:
         output.json_line({"ttdbg": VERSION, "formats": [_answer(each) for each in stores]})
         return

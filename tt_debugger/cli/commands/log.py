@@ -5,20 +5,23 @@ from __future__ import annotations
 import click
 
 from tt_debugger.cli import output
-from tt_debugger.cli.arguments import json_option, location, no_point, opened
+from tt_debugger.cli.arguments import json_option, no_point, opened, whole_location
 from tt_debugger.cli.session_json import session_json
 
 
 @click.command("log")
-@location
+@whole_location
 @json_option
 def command(location: str, *, as_json: bool) -> None:
-    """Draw the graph of a session: one row a checkpoint, oldest first."""
+    """Draw the tree of a session, oldest first."""
     with opened(location) as (debugger, fragment):
         no_point(fragment)
         session = debugger.session
         if as_json:
             output.json_line(session_json(session, debugger.location))
+            return
+        if not len(session):
+            output.narrate(f"{debugger.location} holds no checkpoints")
             return
         from tt_debugger.views.graph import graph_lines
 

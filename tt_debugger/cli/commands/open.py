@@ -15,7 +15,10 @@ from tt_debugger.storage.probe import probe
 @click.command("open")
 @location
 def command(location: str) -> None:
-    """Open a session in the terminal UI, at its active leaf or at REF."""
+    """Browse a session in the terminal.
+
+    At its active leaf, or at REF.
+    """
     path, fragment = split_location(location)
     if fragment.is_range:
         raise UsageError("the UI opens at one point, not at a range")

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 @click.option("--states", is_flag=True, help="Give the whole state at each checkpoint too.")
 @click.option("--uncompacted", is_flag=True, help="Replay without compaction: nothing is dropped.")
 def command(location: str, *, as_json: bool, states: bool, uncompacted: bool) -> None:
-    """Replay a session, or the checkpoints of a range A..B, in storage order."""
+    """Give what each checkpoint changed.
+
+    For a whole session, or for a range A..B along a path; in storage order. With --json one
+    JSON object a line, a header first.
+    """
     with opened(location) as (debugger, fragment):
         rows = _rows(debugger, fragment)
         if as_json:

@@ -19,8 +19,9 @@ from tt_debugger.errors import UsageError
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from tt_debugger.core.inspection import Inspection
     from tt_debugger.core.replay import Repair
-    from tt_debugger.debugger import Debugger, Inspection
+    from tt_debugger.debugger import Debugger
 
 
 @click.command("show")
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="What the agent would load and send from here.")
 @click.option("--uncompacted", is_flag=True, help="Replay without compaction: nothing is dropped.")
 def command(location: str, *, as_json: bool, resume: bool, uncompacted: bool) -> None:
-    """Show a checkpoint: what changed there, its message, and the state in brief.
+    """Show a checkpoint and the state after it.
+
+    What changed there, its message, and the state in brief.
 
     Without a ref the active leaf is shown. With --json the whole state is given.
     """
@@ -37,23 +40,21 @@ def command(location: str, *, as_json: bool, resume: bool, uncompacted: bool) ->
         raise UsageError("--resume and --uncompacted exclude each other")
     with opened(location) as (debugger, fragment):
         seen = debugger.inspect(one_row(debugger, fragment), uncompacted=uncompacted)
-        row = seen.checkpoint.row
-        reading = debugger.resumed(row) if resume else Resumed(seen.state)
+        reading = debugger.resumed(seen.row) if resume else Resumed(seen.state)
         if as_json:
             output.json_line(_answer(debugger, seen, reading))
         else:
-            output.lines(_lines(debugger, seen, reading))
+            output.lines(_lines(seen, reading, resume=resume))
 
 
 def _answer(debugger: Debugger, seen: Inspection, reading: Resumed) -> dict[str, Any]:
-    row = seen.checkpoint.row
     return {
         "ttdbg": VERSION,
-        "checkpoint": checkpoint_json(seen.checkpoint),
+        "checkpoint": checkpoint_json(seen.session.checkpoint(seen.row)),
         "state": reading.state,
         "changes": [change_json(each) for each in seen.changes],
         "repairs": [_repair_json(each) for each in reading.repairs],
-        "findings": [finding_json(each) for each in debugger.findings_on_path(row)],
+        "findings": [finding_json(each) for each in debugger.findings_on_path(seen.row)],
     }
 
 
@@ -61,7 +62,7 @@ def _repair_json(repair: Repair) -> dict[str, Any]:
     return {"index": repair.index, "kind": repair.kind, "why": repair.why}
 
 
-def _lines(debugger: Debugger, seen: Inspection, reading: Resumed) -> Iterator[Text]:
+def _lines(seen: Inspection, reading: Resumed, *, resume: bool) -> Iterator[Text]:
     from rich.text import Text
 
     from tt_debugger.views.changes import change_lines
@@ -76,9 +77,8 @@ def _lines(debugger: Debugger, seen: Inspection, reading: Resumed) -> Iterator[T
     from tt_debugger.views.raw import raw_lines
 
     palette, glyphs = output.palette(), output.glyphs()
-    row = seen.checkpoint.row
-    yield title_line(debugger.session, row, palette)
-    yield from meta_lines(debugger.session, row, palette)
+    yield title_line(seen.session, seen.row, palette)
+    yield from meta_lines(seen.session, seen.row, palette)
     parts = [
         ("findings", finding_lines(seen.findings, palette)),
         ("changes", change_lines(seen.changes, seen.before, palette, glyphs)),
@@ -86,10 +86,10 @@ def _lines(debugger: Debugger, seen: Inspection, reading: Resumed) -> Iterator[T
     messages = messages_in(seen.changes)
     parts += [("message", message_lines(each, palette, glyphs)) for each in messages]
     if not messages:
-        parts.append(("record", raw_lines(seen.raw, palette)))
+        parts.append(("raw", raw_lines(seen.raw, palette)))
     parts += [
-        ("repairs on resume", repair_lines(reading.repairs, palette)),
-        ("state", brief_lines(reading.state, palette)),
+        ("mended on resume", repair_lines(reading.repairs, palette) if resume else iter(())),
+        ("sent on resume" if resume else "state", brief_lines(reading.state, palette)),
     ]
     for name, lines in parts:
         first = next(lines, None)

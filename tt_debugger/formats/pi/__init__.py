@@ -7,16 +7,15 @@ differ the newer one wins.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from tt_debugger.core.json import text_or_none
-from tt_debugger.core.model import Session, SessionId
+from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
 from tt_debugger.formats.pi.reading import ENTRY_TYPES, PiReading
 from tt_debugger.formats.pi.replay import PiRules
-from tt_debugger.formats.shared.jsonl import JsonlFile, Reading, first_records
-from tt_debugger.storage.files import HEAD
+from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
+from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.store import Match, Probe
 
 
@@ -47,13 +46,7 @@ class Pi(JsonlFile):
             return Match(70, f"{len(entries)} entries with parentId, no header")
         return None
 
-    def sessions(self) -> Sequence[SessionId]:
-        """Give the id in the header; without one, the name of the file."""
-        head = Probe(self.location, "", self._file.read(0, HEAD), self._file.size())
-        ids = (each.get("id") for each in first_records(head) if each.get("type") == "session")
-        return next(((SessionId(own),) for own in ids if isinstance(own, str)), super().sessions())
-
-    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:  # noqa: ARG002
+    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give Pi's rules; they are the same for every session."""
         return PiRules(uncompacted=uncompacted)
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from pathlib import PurePath
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import msgspec
 
-from tt_debugger.core.findings import Code, Severity, finding
+from tt_debugger.core.findings import Code, Finding, Severity
 from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import Linked
-from tt_debugger.formats.shared.jsonl import Place, Reading, refusals, resolved_labels
-from tt_debugger.formats.shared.pi_messages import branch_summary_line, message_head, usage_of
+from tt_debugger.formats.shared.context import kept_entries_missing
+from tt_debugger.formats.shared.labels import Label, labels_on_nothing, resolved_labels
+from tt_debugger.formats.shared.pi_messages import (
+    branch_summary_line,
+    message_head,
+    usage_of,
+)
+from tt_debugger.formats.shared.reading import Place, Reading, Verdict
 
 FORMAT = "pi"
 NEWEST_VERSION = 3
@@ -35,8 +42,19 @@ ENTRY_TYPES = frozenset(
     )
 )
 
-_REFUSED = {
-    Code.CYCLE: "the parents go in a circle: Pi 1.6 stops with an error, Pi 0.73 never ends",
+_VERDICTS = {
+    Code.UNREADABLE: Verdict("Pi skips this line in silence; what hangs on it becomes a new root"),
+    Code.TORN_TAIL: Verdict(
+        "it may still be being written; Pi skips it in silence, and Pi 0.73 glues its next entry"
+        " to it and loses that too"
+    ),
+    Code.BYTE_ORDER_MARK: Verdict(
+        "remove the first three bytes",
+        refuses="Pi 1.6 does not open a file that begins with a byte order mark; Pi 0.73 does",
+    ),
+    Code.CYCLE: Verdict(
+        refuses="the parents go in a circle: Pi 1.6 stops with an error, Pi 0.73 never ends",
+    ),
 }
 
 
@@ -44,23 +62,41 @@ class PiSession(msgspec.Struct, frozen=True):
     """What replay needs to know of a file: its version; for version 1, its entries by index."""
 
     version: int
+    titles: tuple[tuple[int, str | None], ...]
+    """The rows that set the session's name, and the name. Pi takes the latest in the file."""
     entry_names: tuple[str | None, ...]
+
+    def title_at(self, row: int) -> str | None:
+        """Give the session's name when the entry of a row was written."""
+        place = bisect_right(self.titles, row, key=itemgetter(0))
+        return self.titles[place - 1][1] if place else None
 
 
 class PiReading(Reading):
     """A Pi file, read entry by entry."""
 
-    loss: ClassVar[str | None] = (
-        "Pi skips this line in silence; what hangs on it becomes a new root"
-    )
+    agent: ClassVar[str] = "Pi"
+    verdicts: ClassVar[Mapping[Code, Verdict]] = _VERDICTS
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
         self.header: dict[str, Any] | None = None
         self.version = 1
-        self.labels: list[tuple[object, object, Place]] = []
-        self.title: str | None = None
+        self.labels: list[Label] = []
+        self.titles: list[tuple[int, str | None]] = []
         self.entry_names: list[str | None] = []
+        self.compactions: list[tuple[int, Mapping[str, Any]]] = []
+
+    @property
+    def session_id(self) -> SessionId:
+        """The id in the first header; without one, the name of the file."""
+        own = text_or_none((self.header or {}).get("id"))
+        return SessionId(own) if own else super().session_id
+
+    @property
+    def has_session_id(self) -> bool:
+        """Whether the header was read: whatever follows it is none."""
+        return self.header is not None
 
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Take a header, or an entry as a checkpoint."""
@@ -128,61 +164,55 @@ class PiReading(Reading):
         else:
             head = make(record)
         if kind == "label":
-            self.labels.append((record.get("targetId"), record.get("label"), place))
+            self.labels.append(Label(record.get("targetId"), record.get("label"), place))
         elif kind == "session_info":
-            self.title = title(record)
+            self.titles.append((len(self.heads), title(record)))
+        elif kind == "compaction":
+            kept = {key: record.get(key) for key in ("firstKeptEntryId", "firstKeptEntryIndex")}
+            self.compactions.append((len(self.heads), kept))
         return head
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last entry of the file is the active leaf."""
         header = self.header or {}
-        labels, unlabelled = resolved_labels(self.labels, linked)
-        active = _last_entry(self)
-        session = Session(
-            SessionId(text_or_none(header.get("id")) or PurePath(self.location).stem),
+        return Session(
+            self.session_id,
             FORMAT,
             self.heads,
             linked.ids,
             linked.parents,
-            labels,
-            active,
-            self.title,
+            resolved_labels(self.labels, linked.ids),
+            _last_entry(self),
+            self.titles[-1][1] if self.titles else None,
             text_or_none(header.get("cwd")),
             _forked_from(header),
             extent,
-            own=PiSession(self.version, tuple(self.entry_names)),
-        )
-        findings = [*self.findings, *linked.findings, *unlabelled]
-        findings += self.lost_history(session, "Pi")
-        findings += refusals(linked, _REFUSED)
-        return msgspec.structs.replace(session, findings=tuple(findings))
-
-    def found_byte_order_mark(self) -> None:
-        """Note that Pi 1.6 does not open such a file."""
-        self.findings.append(
-            finding(
-                Code.AGENT_REFUSES,
-                "the file begins with a byte order mark",
-                hint="Pi 1.6 does not open it, Pi 0.73 does; remove the first three bytes",
-                line=1,
-                offset=0,
-            )
+            own=PiSession(self.version, tuple(self.titles), tuple(self.entry_names)),
         )
 
-    def found_torn_tail(self, place: Place) -> None:
-        """Note what Pi makes of a torn last line."""
-        self.note(
-            Code.TORN_TAIL,
-            f"the last line is not complete ({place.length} bytes)",
-            place,
-            hint="it may still be being written; Pi skips it in silence, and Pi 0.73 glues its"
-            " next entry to it and loses that too",
-        )
+    def findings_of(self, session: Session) -> list[Finding]:
+        """Give what only the whole session shows: labels and compactions that name nothing."""
+        kept = ((row, first_kept(session, entry)) for row, entry in self.compactions)
+        return [
+            *labels_on_nothing(self.labels, session.rows),
+            *super().findings_of(session),
+            *kept_entries_missing(session, kept, self.agent),
+        ]
 
 
 def _last_entry(reading: PiReading) -> int | None:
     rows = range(len(reading.links) - 1, -1, -1)
     return next((row for row in rows if reading.heads.kind(row) is not Kind.GAP), None)
+
+
+def first_kept(session: Session, entry: Mapping[str, Any]) -> object:
+    """Give the id of the first entry that a compaction keeps: in version 1 by its index."""
+    facts: PiSession = session.own
+    index = entry.get("firstKeptEntryIndex")
+    if facts.version != 1 or not isinstance(index, int):
+        return entry.get("firstKeptEntryId")
+    names = facts.entry_names
+    return (names[index] if 0 <= index < len(names) else None) or index
 
 
 def _forked_from(header: Mapping[str, Any]) -> str | None:

@@ -14,13 +14,19 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.changes import Append, Change, Put, Splice, State
-from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session, Usage
-from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Spine, Step
-from tt_debugger.formats.pi.reading import NEWEST_VERSION, PiSession, milliseconds, title
+from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Step
+from tt_debugger.formats.pi.reading import NEWEST_VERSION, PiSession, first_kept, milliseconds
 from tt_debugger.formats.pi.resume import sent
-from tt_debugger.formats.shared.context import MESSAGES, Item, splice_between
+from tt_debugger.formats.shared.context import (
+    MESSAGES,
+    Item,
+    Spine,
+    kept_row,
+    splice_between,
+    used,
+)
 
 
 class _Memo(msgspec.Struct, frozen=True):
@@ -31,6 +37,7 @@ class _Memo(msgspec.Struct, frozen=True):
     edits: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     model: Any = None
     provider: Any = None
+    title: str | None = None
     usage: Usage | None = None
 
 
@@ -58,11 +65,9 @@ class PiRules:
         entry = as_map(body)
         own: _Memo = memo
         changes: list[Change] = []
-        findings: tuple[Finding, ...] = ()
         match entry.get("type"):
             case "compaction" if not self._uncompacted:
-                step = self._compaction(session, row, entry, own, bodies)
-                changes, own, findings = list(step.changes), step.memo, step.findings
+                changes, own = _compacted(session, row, entry, own, bodies)
             case "context_edit" if not self._uncompacted:
                 changes, own = _edited(session, entry, own, bodies)
             case "model_change":
@@ -71,47 +76,12 @@ class PiRules:
                 own = msgspec.structs.replace(own, model=model, provider=provider)
             case "thinking_level_change":
                 changes = [Put(("thinking_level",), entry.get("thinkingLevel"))]
-            case "session_info":
-                changes = [Put(("title",), title(entry))]
             case _:
                 changes, own = _appended(session, row, entry, own)
                 changes, own = _with_model(entry, own, changes)
-        step = _with_usage(session, row, changes, own)
-        return msgspec.structs.replace(step, findings=findings) if findings else step
-
-    def _compaction(
-        self, session: Session, row: int, entry: dict[str, Any], memo: _Memo, bodies: Bodies
-    ) -> Step:
-        """Replace the context by the summary and what the compaction keeps."""
-        first = _first_kept(session, entry)
-        kept = _kept_rows(session, row, first)
-        edits: dict[str, Any] = {}
-        candidates: list[tuple[int, dict[str, Any]]] = []
-        for each, body in zip(kept, map(as_map, bodies(kept)), strict=True):
-            if body.get("type") == "context_edit" and isinstance(body.get("targetId"), str):
-                edits[body["targetId"]] = body.get("replacement")
-            elif body.get("type") != "compaction" and not _is_system(body):
-                candidates.append((each, body))
-        items: list[Item] = []
-        given: dict[int, list[Any]] = {}
-        for each, body in [(row, entry), *candidates]:
-            edit = edits.get(session.ids[each], msgspec.UNSET)
-            plain = messages_of(session, body)
-            if plain:
-                messages = _edit(plain, edit)
-                items.append(Item(each, len(messages), edit))
-                given[each] = messages
-        change = splice_between(Spine.items(memo.context), items, lambda item: given[item.row])
-        return Step(
-            (change,),
-            msgspec.structs.replace(
-                memo,
-                context=Spine.of(items),
-                length=sum(item.count for item in items),
-                edits=edits,
-            ),
-            () if kept else _kept_entry_missing(session, row, first),
-        )
+        changes, own = _with_title(session, row, entry, changes, own)
+        usage, spent = used(own.usage, session.heads.usage(row))
+        return Step((*changes, *spent), msgspec.structs.replace(own, usage=usage))
 
     def resume(self, replay: Replay, row: int) -> Resumed:
         """Give what Pi would send, from the context to the provider-neutral messages."""
@@ -120,41 +90,44 @@ class PiRules:
         return Resumed({**state, "messages": messages}, tuple(repairs))
 
 
-def _first_kept(session: Session, entry: Mapping[str, Any]) -> object:
-    """Give the id of the first entry that a compaction keeps: in version 1 by its index."""
-    facts: PiSession = session.own
-    index = entry.get("firstKeptEntryIndex")
-    if facts.version != 1 or not isinstance(index, int):
-        return entry.get("firstKeptEntryId")
-    names = facts.entry_names
-    return (names[index] if 0 <= index < len(names) else None) or index
+def _compacted(
+    session: Session, row: int, entry: dict[str, Any], memo: _Memo, bodies: Bodies
+) -> tuple[list[Change], _Memo]:
+    """Replace the context by the summary and what the compaction keeps."""
+    kept = _kept_rows(session, row, entry)
+    edits: dict[str, Any] = {}
+    candidates: list[tuple[int, dict[str, Any]]] = []
+    for each, body in zip(kept, map(as_map, bodies(kept)), strict=True):
+        if body.get("type") == "context_edit" and isinstance(body.get("targetId"), str):
+            edits[body["targetId"]] = body.get("replacement")
+        elif body.get("type") != "compaction" and not _is_system(body):
+            candidates.append((each, body))
+    items: list[Item] = []
+    given: dict[int, list[Any]] = {}
+    for each, body in [(row, entry), *candidates]:
+        edit = edits.get(session.ids[each], msgspec.UNSET)
+        plain = messages_of(session, body)
+        if plain:
+            messages = _edit(plain, edit)
+            items.append(Item(each, len(messages), edit))
+            given[each] = messages
+    change = splice_between(Spine.items(memo.context), items, lambda item: given[item.row])
+    length = sum(item.count for item in items)
+    context = Spine.of(items)
+    return [change], msgspec.structs.replace(memo, context=context, length=length, edits=edits)
 
 
-def _kept_rows(session: Session, row: int, first: object) -> list[int]:
+def _kept_rows(session: Session, row: int, entry: Mapping[str, Any]) -> list[int]:
     """Give the rows on the path before a compaction from its first kept entry on."""
-    kept: list[int] = []
+    kept = kept_row(session, row, first_kept(session, entry))
+    if kept is None:
+        return []
+    rows: list[int] = []
     for ancestor in session.tree.ancestors(session.parents[row]):
-        kept.append(ancestor)
-        if session.ids[ancestor] == first:
-            return kept[::-1]
-    return []
-
-
-def _kept_entry_missing(session: Session, row: int, first: object) -> tuple[Finding, ...]:
-    """Say that a compaction keeps nothing, unless it says so by naming itself or nothing."""
-    if first is None or first == session.ids[row]:
-        return ()
-    head = session.heads[row]
-    return (
-        finding(
-            Code.KEPT_ENTRY_MISSING,
-            f"the compaction keeps from {first!r:.60}, which is not before it on the path",
-            hint="Pi keeps nothing but the summary",
-            line=head.line,
-            offset=head.offset,
-            checkpoint=session.ids[row],
-        ),
-    )
+        rows.append(ancestor)
+        if ancestor == kept:
+            break
+    return rows[::-1]
 
 
 def _is_system(entry: Mapping[str, Any]) -> bool:
@@ -296,10 +269,15 @@ def _edited(
     return [Splice(MESSAGES, place, old, tuple(messages))], memo
 
 
-def _with_usage(session: Session, row: int, changes: list[Change], memo: _Memo) -> Step:
-    usage = session.heads.usage(row)
-    if usage is None:
-        return Step(tuple(changes), memo)
-    total = usage if memo.usage is None else memo.usage + usage
-    changes = [*changes, Put(("usage",), msgspec.structs.asdict(total))]
-    return Step(tuple(changes), msgspec.structs.replace(memo, usage=total))
+def _with_title(
+    session: Session, row: int, entry: Mapping[str, Any], changes: list[Change], memo: _Memo
+) -> tuple[list[Change], _Memo]:
+    """Set the title where it is another than at the parent.
+
+    Pi takes the latest name in the file, whatever branch it stands on.
+    """
+    facts: PiSession = session.own
+    title = facts.title_at(row)
+    if title == memo.title and entry.get("type") != "session_info":
+        return changes, memo
+    return [*changes, Put(("title",), title)], msgspec.structs.replace(memo, title=title)

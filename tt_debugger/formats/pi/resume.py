@@ -28,9 +28,9 @@ _KNOWN_ROLES = ("system", "user", "assistant", "toolResult")
 def sent(state: Mapping[str, Any]) -> tuple[list[Any], list[Repair]]:
     """Give the messages that Pi would send from a recorded state, and what it mended."""
     messages = [each for message in state["messages"] for each in _for_model(as_map(message))]
-    turns = _Turns()
+    turns, target = _Turns(), _target(state)
     for message in messages:
-        turns.take(_for_target(message, _target(state)))
+        turns.take(_for_target(message, target))
     turns.close()
     return turns.messages, turns.repairs
 

@@ -17,6 +17,8 @@ from tt_debugger.core.text import summary_line
 
 # Of a tool's arguments, the one that says most in a line.
 _TELLING = ("command", "path", "file_path", "pattern", "query", "url", "prompt", "description")
+SHOWN_ID = 8
+"""Characters of another entry's id in a summary: enough to know it again."""
 _SHELLS = frozenset(("bash", "shell"))
 _EXIT_NOTE = "Command exited with code"
 _BRANCH_OPENING = (

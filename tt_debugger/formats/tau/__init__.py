@@ -12,7 +12,8 @@ from typing import ClassVar
 from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
-from tt_debugger.formats.shared.jsonl import JsonlFile, Reading, first_records
+from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
+from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.formats.tau.entries import ENTRIES
 from tt_debugger.formats.tau.reading import TauReading
 from tt_debugger.formats.tau.replay import TauRules
@@ -41,7 +42,7 @@ class Tau(JsonlFile):
             return Match(40, "message entries without a header")
         return None
 
-    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:  # noqa: ARG002
+    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give Tau's rules; they are the same for every session."""
         return TauRules(uncompacted=uncompacted)
 

@@ -8,6 +8,7 @@ that are numbers pass for numbers, numbers never pass for texts.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,23 +22,43 @@ def _text(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) or _read(value, float)
+    return isinstance(value, (int, float)) or _float(_digits(value)) is not None
 
 
 def _whole(value: Any) -> bool:
     if isinstance(value, float):
-        return math.isfinite(value) and value.is_integer()
-    return isinstance(value, int) or _read(value, float)
+        return value.is_integer() and abs(value) < _BEYOND_WHOLE_FLOATS
+    if isinstance(value, int):
+        return True
+    text = _digits(value)
+    return text is not None and len(text) <= _MOST_DIGITS and _WHOLE.match(text) is not None
 
 
-def _read(value: Any, kind: type[float]) -> bool:
-    if not isinstance(value, str):
-        return False
+_BEYOND_WHOLE_FLOATS = 2.0**63
+_MOST_DIGITS = 4300
+_WHOLE = re.compile(r"\s*[+-]?[0-9]+(_[0-9]+)*(\.0+)?\s*\Z")
+
+
+def _digits(value: Any) -> str | None:
+    """Give a text that may be a number; one that JSON lacks or cannot hold was kept as text."""
+    odd = as_map(value)
+    text = odd["$value"] if odd.keys() == {"$type", "$value"} else value
+    return text if isinstance(text, str) else None
+
+
+def _float(text: str | None) -> float | None:
     try:
-        kind(value)
+        return None if text is None else float(text)
     except ValueError:
-        return False
-    return True
+        return None
+
+
+def seconds(value: Any) -> float | None:
+    """Give a time in seconds; a text that is a number is one for Tau. None where it is no time."""
+    if isinstance(value, bool):
+        return None
+    number = float(value) if isinstance(value, (int, float)) else _float(_digits(value))
+    return number if number is not None and math.isfinite(number * 1000) else None
 
 
 def _truth(value: Any) -> bool:

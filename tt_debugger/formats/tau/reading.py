@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import PurePath
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding, Severity, finding
 from tt_debugger.core.json import as_map, text_or_none
-from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
+from tt_debugger.core.model import Extent, Head, Kind, Session
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import Linked
-from tt_debugger.formats.shared.jsonl import Place, Reading, refusals, resolved_labels
-from tt_debugger.formats.shared.pi_messages import branch_summary_line, message_head, usage_of
-from tt_debugger.formats.tau.entries import ENTRIES, migrated, refusal
+from tt_debugger.formats.shared.context import kept_entries_missing
+from tt_debugger.formats.shared.labels import Label, labels_on_nothing, resolved_labels
+from tt_debugger.formats.shared.pi_messages import (
+    SHOWN_ID,
+    branch_summary_line,
+    message_head,
+    usage_of,
+)
+from tt_debugger.formats.shared.reading import Place, Reading, Verdict
+from tt_debugger.formats.tau.entries import ENTRIES, migrated, refusal, seconds
 
 FORMAT = "tau"
 _REFUSES_ALL = "Tau refuses the whole session for this line"
-_REFUSED = {
-    Code.DUPLICATE_ID: "Tau refuses a session in which an id is used twice",
-    Code.CYCLE: "Tau refuses a session whose parents go in a circle",
+_VERDICTS = {
+    Code.UNREADABLE: Verdict(
+        "mend the line or remove it", refuses="Tau refuses a session with an unreadable line"
+    ),
+    Code.TORN_TAIL: Verdict(
+        "it may still be being written; if not, remove it",
+        refuses="Tau refuses a session whose last line is not complete",
+    ),
+    # What Tau appends is glued to such a line, so it matters more than elsewhere.
+    Code.NO_FINAL_NEWLINE: Verdict(
+        "Tau glues its next entry to this line and then refuses the file: add a newline",
+        Code.TORN_TAIL.severity,
+    ),
+    Code.BYTE_ORDER_MARK: Verdict(
+        "remove the first three bytes",
+        refuses="Tau refuses a session that begins with a byte order mark",
+    ),
+    Code.SEVERAL_ON_LINE: Verdict(
+        "two writers, or a torn write: put a newline between the records",
+        refuses="Tau refuses a session with two records on one line",
+    ),
+    Code.DUPLICATE_ID: Verdict(refuses="Tau refuses a session in which an id is used twice"),
+    Code.CYCLE: Verdict(refuses="Tau refuses a session whose parents go in a circle"),
 }
 _LABEL_TARGETS = frozenset(("message", "compaction", "branch_summary"))
 _NO_LABEL_TARGETS = frozenset(("label", "leaf"))
@@ -30,9 +56,14 @@ _NO_LABEL_TARGETS = frozenset(("label", "leaf"))
 class TauReading(Reading):
     """A Tau file, read entry by entry."""
 
+    agent: ClassVar[str] = "Tau"
+    verdicts: ClassVar[Mapping[Code, Verdict]] = _VERDICTS
+    line_ends: ClassVar[bytes] = b"\r"
+
     def __init__(self, location: str) -> None:
         super().__init__(location)
-        self.labels: list[tuple[object, object, Place]] = []
+        self.labels: list[Label] = []
+        self.compactions: list[tuple[int, object]] = []
         self.types: list[str] = []
         self.info: dict[str, Any] = {}
         self.leaf: tuple[int, object, Place] | None = None
@@ -52,11 +83,13 @@ class TauReading(Reading):
                 hint="kept as custom",
             )
         elif kind == "label":
-            self.labels.append((entry.get("target_id"), entry.get("label"), place))
+            self._take_label(entry, place)
         elif kind == "session_info":
             self.info = entry
         elif kind == "leaf":
             self.leaf = (len(self.types), entry.get("entry_id"), place)
+        elif kind == "compaction" and "replaces_entry_ids" not in entry:
+            self.compactions.append((len(self.types), entry.get("first_kept_entry_id")))
         if "id" not in record:
             self.note(
                 Code.NO_ID,
@@ -66,8 +99,13 @@ class TauReading(Reading):
                 severity=Severity.NOTE,
             )
         self.types.append(kind)
-        time = _seconds(entry.get("timestamp"))
+        time = seconds(entry.get("timestamp"))
         self.add(_head(kind, entry), record.get("id"), record.get("parent_id"), place, time)
+
+    def _take_label(self, entry: Mapping[str, Any], place: Place) -> None:
+        text = entry.get("label")
+        text = text.strip() if isinstance(text, str) else text
+        self.labels.append(Label(entry.get("target_id"), text, place))
 
     def end_gap(self) -> None:
         """Make an open gap a checkpoint, keeping the types in step with the checkpoints."""
@@ -76,24 +114,28 @@ class TauReading(Reading):
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last entry of the file that is no `leaf` is the active leaf."""
-        labels, unlabelled = resolved_labels(self._targeted_labels(linked), linked)
         entries = (row for row in reversed(range(len(self.types))) if self._may_be_active(row))
-        session = Session(
-            SessionId(PurePath(self.location).stem),
+        return Session(
+            self.session_id,
             FORMAT,
             self.heads,
             linked.ids,
             linked.parents,
-            labels,
+            resolved_labels(self._targeted_labels(linked.ids), linked.ids),
             next(entries, None),
             text_or_none(self.info.get("title")),
             text_or_none(self.info.get("cwd")),
             extent=extent,
         )
-        findings = [*self.findings, *linked.findings, *unlabelled]
-        findings += self.lost_history(session, "Tau") + self._ignored_leaf(session)
-        findings += refusals(linked, _REFUSED)
-        return msgspec.structs.replace(session, findings=tuple(findings))
+
+    def findings_of(self, session: Session) -> list[Finding]:
+        """Give what only the whole session shows: entries that name nothing, or in vain."""
+        return [
+            *labels_on_nothing(self._targeted_labels(session.ids), session.rows),
+            *super().findings_of(session),
+            *kept_entries_missing(session, self.compactions, self.agent),
+            *self._ignored_leaf(session),
+        ]
 
     def _ignored_leaf(self, session: Session) -> list[Finding]:
         """Say where an older Tau would go on, if it is elsewhere."""
@@ -110,87 +152,26 @@ class TauReading(Reading):
                 hint="Tau before 0.4 would go on there; since 0.4 it ignores leaf entries",
                 line=place.line,
                 offset=place.offset,
-                checkpoint=session.ids[row],
             )
         ]
 
     def _may_be_active(self, row: int) -> bool:
         return self.types[row] != "leaf" and self.heads.kind(row) is not Kind.GAP
 
-    def _targeted_labels(self, linked: Linked) -> list[tuple[object, object, Place]]:
+    def _targeted_labels(self, ids: Sequence[str]) -> list[Label]:
         """Give the labels with their targets; one of an old file marks its first own entry."""
+        if all(label.target is not None for label in self.labels):
+            return self.labels
         rows = range(len(self.types))
         first = next((row for row in rows if self.types[row] in _LABEL_TARGETS), None)
         if first is None:
             others = (row for row in rows if self.types[row] not in {*_NO_LABEL_TARGETS, ""})
             first = next(others, None)
-        by_line = None if first is None else linked.ids[first]
+        target = None if first is None else ids[first]
         return [
-            (by_line if target is None else target, label, place)
-            for target, label, place in self._trimmed_labels()
+            label._replace(target=target) if label.target is None else label
+            for label in self.labels
         ]
-
-    def _trimmed_labels(self) -> list[tuple[object, object, Place]]:
-        return [
-            (target, label.strip() if isinstance(label, str) else label, place)
-            for target, label, place in self.labels
-        ]
-
-    def ends_line(self, byte: int) -> bool:
-        """Tell that a lone carriage return ends a line for Tau."""
-        return byte == ord("\r")
-
-    def found_byte_order_mark(self) -> None:
-        """Note that Tau refuses such a file."""
-        self.findings.append(
-            finding(
-                Code.AGENT_REFUSES,
-                "the file begins with a byte order mark",
-                hint=f"{_REFUSES_ALL}; remove the first three bytes",
-                line=1,
-                offset=0,
-            )
-        )
-
-    def found_unreadable(self, place: Place, why: str) -> None:
-        """Note that Tau refuses a file with such a line."""
-        super().found_unreadable(place, why)
-        self.note(Code.AGENT_REFUSES, f"not readable: {why}", place, hint=_REFUSES_ALL)
-
-    def found_further_record(self, place: Place) -> None:
-        """Note that Tau refuses a line with two records."""
-        super().found_further_record(place)
-        self.note(Code.AGENT_REFUSES, "two records on one line", place, hint=_REFUSES_ALL)
-
-    def found_torn_tail(self, place: Place) -> None:
-        """Note that Tau refuses a file with a torn last line."""
-        super().found_torn_tail(place)
-        self.note(
-            Code.AGENT_REFUSES,
-            "the last line is not complete",
-            place,
-            hint=f"{_REFUSES_ALL} until the line is complete or removed",
-        )
-
-    def found_no_final_newline(self, place: Place) -> None:
-        """Note what Tau's next entry does to such a line."""
-        self.note(
-            Code.NO_FINAL_NEWLINE,
-            "the last record has no line end",
-            place,
-            hint="Tau glues its next entry to this line and then refuses the file: add a newline",
-            severity=Code.TORN_TAIL.severity,
-        )
-
-
-def _seconds(value: Any) -> float | None:
-    """Give a time in seconds; a text that is a number is one for Tau."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _head(kind: str, entry: dict[str, Any]) -> Head:
@@ -214,7 +195,8 @@ def _summary(entry: dict[str, Any]) -> str:
 
 def _label_head(entry: dict[str, Any]) -> Head:
     label, target = text_or_none(entry.get("label")), entry.get("target_id")
-    what = f"{label} on {target}" if label else f"cleared on {target}"
+    shown = str(target)[:SHOWN_ID]
+    what = f"{label} on {shown}" if label else f"cleared on {shown}"
     return Head(Kind.LABEL, None, "label", summary_line(label if label and not target else what))
 
 

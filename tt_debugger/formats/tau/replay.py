@@ -12,12 +12,18 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.changes import Append, Change, Put, State
-from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.model import Session, Usage
-from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Spine, Step
-from tt_debugger.formats.shared.context import MESSAGES, Item, splice_between
-from tt_debugger.formats.tau.entries import migrated
+from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Step
+from tt_debugger.formats.shared.context import (
+    MESSAGES,
+    Item,
+    Spine,
+    kept_row,
+    splice_between,
+    used,
+)
+from tt_debugger.formats.tau.entries import migrated, seconds
 from tt_debugger.formats.tau.resume import sent
 
 _BRANCH_PREAMBLE = (
@@ -39,7 +45,7 @@ class TauRules:
     def __init__(self, *, uncompacted: bool = False) -> None:
         self._uncompacted = uncompacted
 
-    def start(self, session: Session) -> tuple[State, Memo]:  # noqa: ARG002 - Tau has no header
+    def start(self, session: Session) -> tuple[State, Memo]:
         """Give the state before the first entry."""
         state: dict[str, Any] = {"messages": []}
         state |= dict.fromkeys(("model", "provider", "thinking_level", "title", "cwd", "usage"))
@@ -50,10 +56,9 @@ class TauRules:
         entry = migrated(as_map(body))
         own: Memo = memo
         changes: list[Change] = []
-        findings: tuple[Finding, ...] = ()
         match entry.get("type"):
             case "compaction" if not self._uncompacted:
-                changes, own, findings = _compacted(session, row, entry, own, bodies)
+                changes, own = _compacted(session, row, entry, own, bodies)
             case "model_change":
                 if entry.get("provider") is not None:
                     changes = [Put(("provider",), entry["provider"])]
@@ -68,12 +73,8 @@ class TauRules:
                     changes = [Append(MESSAGES, message)]
                     context = Spine.added(own.context, Item(row))
                     own = msgspec.structs.replace(own, context=context)
-        usage = session.heads.usage(row)
-        if usage is not None:
-            total = usage if own.usage is None else own.usage + usage
-            changes.append(Put(("usage",), msgspec.structs.asdict(total)))
-            own = msgspec.structs.replace(own, usage=total)
-        return Step(tuple(changes), own, findings)
+        usage, spent = used(own.usage, session.heads.usage(row))
+        return Step((*changes, *spent), msgspec.structs.replace(own, usage=usage))
 
     def resume(self, replay: Replay, row: int) -> Resumed:
         """Give what Tau would send, after the repairs it makes when it loads the session."""
@@ -105,28 +106,24 @@ def message_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 def _custom_message(entry: Mapping[str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "custom", "customType": entry.get("custom_type")}
     message |= {key: entry[key] for key in ("content", "display", "details") if key in entry}
-    time = entry.get("timestamp")
-    if isinstance(time, (int, float)):
+    time = seconds(entry.get("timestamp"))
+    if time is not None:
         message["timestamp"] = round(time * 1000)
     return message
 
 
 def _compacted(
     session: Session, row: int, entry: Mapping[str, Any], memo: Memo, bodies: Bodies
-) -> tuple[list[Change], Memo, tuple[Finding, ...]]:
+) -> tuple[list[Change], Memo]:
     """Put the summary in the place of what the compaction does not keep."""
     old: list[Item] = Spine.items(memo.context)
-    findings: tuple[Finding, ...] = ()
     if "replaces_entry_ids" in entry:
         new = _without(session, old, entry["replaces_entry_ids"], row)
     else:
-        first = entry.get("first_kept_entry_id")
-        depth = _depth_on_path(session, row, first)
-        if depth is None and first is not None:
-            findings = (_kept_entry_missing(session, row, first),)
-        new = [Item(row), *_from_depth(session, old, depth)]
+        kept = kept_row(session, row, entry.get("first_kept_entry_id"))
+        new = [Item(row), *([] if kept is None else _from_row(session, old, kept))]
     change = splice_between(old, new, lambda item: _messages(entry, row, item, bodies))
-    return [change], msgspec.structs.replace(memo, context=Spine.of(new)), findings
+    return [change], msgspec.structs.replace(memo, context=Spine.of(new))
 
 
 def _messages(entry: Mapping[str, Any], row: int, item: Item, bodies: Bodies) -> list[Any]:
@@ -145,28 +142,8 @@ def _without(session: Session, old: list[Item], replaced: Any, row: int) -> list
     return [*kept[: places[0]], Item(row), *kept[places[0] :]]
 
 
-def _from_depth(session: Session, old: list[Item], depth: int | None) -> list[Item]:
-    if depth is None:
-        return []
-    kept = [item for item in old if session.tree.depth(item.row) >= depth]
-    return sorted(kept, key=lambda item: session.tree.depth(item.row))
-
-
-def _depth_on_path(session: Session, row: int, name: Any) -> int | None:
-    """Give the place on the path before a row of the entry with this id."""
-    kept = session.rows.get(name) if isinstance(name, str) else None
-    if kept is None or kept == row or not session.tree.is_ancestor(kept, row):
-        return None
-    return session.tree.depth(kept)
-
-
-def _kept_entry_missing(session: Session, row: int, first: Any) -> Finding:
-    head = session.heads[row]
-    return finding(
-        Code.KEPT_ENTRY_MISSING,
-        f"the compaction keeps from {first!r:.60}, which is not before it on the path",
-        hint="Tau keeps nothing but the summary",
-        line=head.line,
-        offset=head.offset,
-        checkpoint=session.ids[row],
-    )
+def _from_row(session: Session, old: list[Item], first: int) -> list[Item]:
+    """Give what stands in the context from a row of the path on, in the order of the path."""
+    depth = session.tree.depth
+    kept = [item for item in old if depth(item.row) >= depth(first)]
+    return sorted(kept, key=lambda item: depth(item.row))

@@ -39,10 +39,15 @@ def sent(
     why = "Tau's repair branch starts before the compaction: what was compacted away is sent again"
     # What the branch replays again is dropped from it again: once is enough to say so.
     kept = {id(each) for each in loaded}
-    recorded = [each for each in messages if id(each) in kept or each not in replayed]
+    again = set(map(_as_bytes, replayed))
+    recorded = [each for each in messages if id(each) in kept or _as_bytes(each) not in again]
     repairs = [Repair(0, "summary", why), *_repairs_at_load(recorded, loaded, request), *repairs]
     by_place = {(each.index, each.kind): each for each in repairs}
     return request, sorted(by_place.values(), key=lambda each: each.index)
+
+
+def _as_bytes(message: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(message, order="deterministic")
 
 
 def _resent(recorded: Messages, loaded: Messages) -> tuple[list[Any], list[Repair]]:

@@ -12,7 +12,8 @@ from textual.screen import ModalScreen
 from tt_debugger.tui.keys import HELP, Key, bindings
 from tt_debugger.tui.widgets.bars import BottomBar
 from tt_debugger.tui.widgets.lines import Lines
-from tt_debugger.views.palette import Palette
+from tt_debugger.views.legend import legend_lines
+from tt_debugger.views.palette import Glyphs, Palette
 
 _KEYS_WIDTH = 16
 
@@ -23,10 +24,11 @@ class HelpScreen(ModalScreen[None]):
     CSS_PATH = "help.tcss"
     BINDINGS = bindings(HELP)
 
-    def __init__(self, keys: Sequence[Key], palette: Palette) -> None:
+    def __init__(self, keys: Sequence[Key], palette: Palette, glyphs: Glyphs) -> None:
         super().__init__()
         self._keys = keys
         self._palette = palette
+        self._glyphs = glyphs
 
     def compose(self) -> ComposeResult:
         """Lay out the keys in a box."""
@@ -50,6 +52,9 @@ class HelpScreen(ModalScreen[None]):
             yield Text.assemble(
                 (f"  {key.shown:<{_KEYS_WIDTH}}", self._palette.label), (key.title, "")
             )
+        yield Text()
+        yield Text("Signs", self._palette.accent)
+        yield from legend_lines(self._palette, self._glyphs)
         yield Text()
         yield Text("To select text with the mouse, hold Shift.", self._palette.dim)
 

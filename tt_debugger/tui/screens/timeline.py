@@ -4,11 +4,15 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
+from pathlib import PurePath
+from threading import Thread
+
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
 from tt_debugger.core.model import Session
+from tt_debugger.core.outline import Outline
 from tt_debugger.core.refs import Fragment
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.tui.keys import TIMELINE, bindings
@@ -22,14 +26,15 @@ from tt_debugger.tui.loader import (
 )
 from tt_debugger.tui.screens.help import HelpScreen
 from tt_debugger.tui.widgets.bars import BottomBar, TopBar
-from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree, VisibleRows
-from tt_debugger.tui.widgets.inspector import Inspector
+from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
+from tt_debugger.tui.widgets.inspector import Inspector, Said, Waiting
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView
 from tt_debugger.views.values import counted
 
+Pane = CheckpointTree | StateTree | Lines
 WIDE = 100
 """Columns from which the inspector stands beside the tree."""
 
@@ -48,7 +53,9 @@ class TimelineScreen(Screen[None]):
         self._location = location
         self._palette = palette
         self._glyphs = glyphs
-        self._rows: VisibleRows | None = None
+        self._session: Session | None = None
+        self._outline: Outline | None = None
+        self._facts: tuple[str, ...] = ("", location)
         self._wanted = NO_ROW
         self.loader = Loader(self, location, fragment)
 
@@ -64,19 +71,19 @@ class TimelineScreen(Screen[None]):
         """Begin to read."""
         self.tree_pane.on_cursor = self._show
         self.tree_pane.focus()
-        self.query_one(TopBar).update_from(("", self._location), "reading")
+        self.query_one(TopBar).update_from(self._facts, "reading")
         self.loader.open()
 
     def on_unmount(self) -> None:
-        """Let go of the session."""
-        self.loader.close()
+        """Let go of the session; not here, where a worker that still reads would be waited for."""
+        Thread(target=self.loader.close, daemon=True).start()
 
     @property
     def is_settled(self) -> bool:
         """Whether all that was asked for is shown."""
-        if self._rows is None:
+        if self._outline is None:
             return False
-        return not self._rows.order or self.inspector.row == self._wanted
+        return not self._outline.rows or self.inspector.row == self._wanted
 
     @property
     def tree_pane(self) -> CheckpointTree:
@@ -90,8 +97,8 @@ class TimelineScreen(Screen[None]):
 
     def on_opening(self, message: Opening) -> None:
         """Tell how much is read."""
-        if self._rows is None:
-            self.query_one(TopBar).update_from(("", self._location), f"reading {message.percent}%")
+        if self._outline is None:
+            self.query_one(TopBar).update_from(self._facts, f"reading {message.percent}%")
 
     def on_open_failed(self, message: OpenFailed) -> None:
         """Leave, and let the command line say why."""
@@ -99,86 +106,94 @@ class TimelineScreen(Screen[None]):
 
     def on_opened(self, message: Opened) -> None:
         """Show the tree, and the checkpoint that was asked for."""
-        self._rows = message.rows
-        session = message.rows.session
+        session = message.session
+        self._session, self._outline = session, message.outline
+        self._facts = session_facts(session, self._location)
         view = RowView(self._palette, self._glyphs, len(str(len(session))))
-        self.tree_pane.update_from(message.rows, view, message.row)
-        if len(session):
-            self._show(message.row)
-        else:
+        self.tree_pane.update_from(session, message.outline, view, message.row)
+        row = self.tree_pane.cursor_row
+        if row is None:
+            self.inspector.update_from(Said("This file holds no checkpoints."))
             self._tell_place()
+        else:
+            self._show(row)
 
     def on_row_inspected(self, message: RowInspected) -> None:
-        """Show what was read, if it is still the row under the cursor."""
-        if message.inspected.row == self._wanted:
-            self.inspector.update_from(message.inspected)
+        """Show what was read, if it is still the row under the cursor and not shown yet."""
+        row = message.inspection.row
+        if row == self._wanted and self.inspector.row != row:
+            self.inspector.update_from(message.inspection)
 
     def on_inspect_failed(self, message: InspectFailed) -> None:
         """Show why the row under the cursor cannot be shown."""
         if message.row == self._wanted:
             hint = f" ({message.error.hint})" if message.error.hint else ""
-            self.inspector.fail(f"{message.error.message}{hint}")
+            text = f"{message.error.message}{hint}"
+            self.inspector.update_from(Said(text, message.row, is_error=True))
 
     def _show(self, row: int) -> None:
         """Show a row in the inspector: at once if it is read already, else when it is."""
-        if self._rows is None:
+        if self._session is None:
             return
         self._wanted = row
         known = self.loader.known(row)
         if known is not None:
             self.inspector.update_from(known)
+            self.loader.read_ahead(row)
         else:
-            self.inspector.wait_for(self._rows.session, row)
-        self.loader.inspect(row)
+            self.inspector.update_from(Waiting(self._session, row))
+            self.loader.inspect(row)
         self._tell_place()
 
     def _tell_place(self) -> None:
-        rows = self._rows
-        if rows is None:
+        if self._outline is None:
             return
-        place = f"{self.tree_pane.cursor_place + 1}/{len(rows.order)}" if rows.order else "0/0"
-        self.query_one(TopBar).update_from(session_facts(rows.session, self._location), place)
+        lines = len(self._outline.rows)
+        place = self.tree_pane.cursor_place + 1 if lines else 0
+        self.query_one(TopBar).update_from(self._facts, f"{place:,}/{lines:,} ")
+
+    @property
+    def _pane(self) -> Pane | None:
+        """The pane that the keys go to."""
+        focused = self.focused
+        return focused if isinstance(focused, (CheckpointTree, StateTree, Lines)) else None
 
     def action_move(self, lines: int) -> None:
         """Move the cursor, or scroll the inspector where it has the focus."""
-        focused = self.focused
-        if isinstance(focused, (StateTree, CheckpointTree)):
-            focused.move_by(lines)
-        elif isinstance(focused, Lines):
-            focused.scroll_relative(y=lines, animate=False)
+        if self._pane is not None:
+            self._pane.move_by(lines)
 
     def action_page(self, pages: int) -> None:
         """Move by the height of the pane."""
-        height = self.focused.size.height if self.focused is not None else 1
-        self.action_move(pages * max(height - 1, 1))
+        if self._pane is not None:
+            self._pane.move_by(pages * max(self._pane.size.height - 1, 1))
 
     def action_first(self) -> None:
         """Go to the first row."""
-        self.action_move(-(1 << 40))
+        if self._pane is not None:
+            self._pane.to_start()
 
     def action_last(self) -> None:
         """Go to the last row."""
-        self.action_move(1 << 40)
+        if self._pane is not None:
+            self._pane.to_end()
 
     def action_parent(self) -> None:
         """Go to the parent."""
         row = self.tree_pane.cursor_row
-        if row is not None and self._rows is not None:
-            self._go_to(self._rows.session.parents[row])
+        if row is not None and self._session is not None:
+            self._go_to(self._session.parents[row])
 
     def action_child(self) -> None:
         """Go to the child on the active path, else to the newest."""
-        row, rows = self.tree_pane.cursor_row, self._rows
-        if row is None or rows is None:
-            return
-        children = rows.session.tree.children(row)
-        active = (child for child in children if rows.session.on_active_path[child])
-        self._go_to(next(active, children[-1] if children else NO_ROW))
+        row = self.tree_pane.cursor_row
+        if row is not None and self._session is not None:
+            self._go_to(self._session.heir(row))
 
     def action_active_leaf(self) -> None:
         """Go to where the agent would go on."""
-        if self._rows is not None and self._rows.session.active is not None:
-            self._go_to(self._rows.session.active)
+        if self._session is not None and self._session.active is not None:
+            self._go_to(self._session.active)
 
     def _go_to(self, row: int) -> None:
         if row == NO_ROW:
@@ -217,6 +232,11 @@ class TimelineScreen(Screen[None]):
             self.set_focus, self.inspector.pane if to_inspector else self.tree_pane
         )
 
+    def action_tree(self) -> None:
+        """Give the focus back to the tree."""
+        if not self._in_tree:
+            self.action_switch()
+
     def action_zoom(self) -> None:
         """Give the whole screen to the pane that has the focus, or share it again."""
         if self._is_zoomed:
@@ -238,7 +258,7 @@ class TimelineScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Show all keys."""
-        self.app.push_screen(HelpScreen(TIMELINE, self._palette))
+        self.app.push_screen(HelpScreen(TIMELINE, self._palette, self._glyphs))
 
     def action_quit(self) -> None:
         """Leave."""
@@ -246,11 +266,13 @@ class TimelineScreen(Screen[None]):
 
 
 def session_facts(session: Session, location: str) -> tuple[str, ...]:
-    """Give format, title and what the session holds, for the bar at the top."""
-    leaves = len(session.tree.leaves())
-    serious = len(session.findings)
-    facts = [counted(leaves, "branch").replace("branchs", "branches") if leaves > 1 else ""]
-    facts.append(counted(len(session), "checkpoint"))
-    facts.append(counted(serious, "finding") if serious else "")
-    about = " · ".join(fact for fact in facts if fact)
-    return (session.format or "empty", session.title or location, about)
+    """Give format, title, file and what the session holds, for the bar at the top."""
+    leaves, findings = len(session.tree.leaves()), len(session.findings)
+    facts = [
+        counted(leaves, "branch", "branches") if leaves > 1 else "",
+        counted(len(session), "checkpoint"),
+        counted(findings, "finding") if findings else "",
+    ]
+    name = PurePath(location).name
+    title = (session.title, name) if session.title else (name,)
+    return (session.format or "no format", *title, " · ".join(filter(None, facts)))

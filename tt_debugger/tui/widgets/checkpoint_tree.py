@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-import msgspec
 from rich.text import Text
 from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tt_debugger.core.lanes import LaneRow
 from tt_debugger.core.model import Session
+from tt_debugger.core.outline import Outline
 from tt_debugger.tui.widgets.lines import line_strip
 from tt_debugger.views.row import RowView
-
-
-class VisibleRows(msgspec.Struct, frozen=True):
-    """What the tree shows: the rows from top to bottom, and the lanes of each."""
-
-    session: Session
-    order: Sequence[int]
-    lanes: Sequence[LaneRow]
-
-    def place_of(self, row: int) -> int:
-        """Give the line on which a row stands, or that of the next one which is visible."""
-        if self.order and self.order[min(row, len(self.order) - 1)] == row:
-            return row
-        place = next((n for n, each in enumerate(self.order) if each == row), None)
-        return bisect_left(self.order, row) if place is None else place
 
 
 class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
@@ -47,17 +30,20 @@ class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
         self.on_cursor: Callable[[int], None] = _nobody
-        self._rows: VisibleRows | None = None
+        self._session: Session | None = None
+        self._outline: Outline | None = None
         self._view: RowView | None = None
         self._cursor = 0
         self._has_moved = False
 
-    def update_from(self, rows: VisibleRows, view: RowView, cursor_row: int) -> None:
+    def update_from(
+        self, session: Session, outline: Outline, view: RowView, cursor_row: int
+    ) -> None:
         """Show other rows, with the cursor on one of them."""
-        self._rows, self._view = rows, view
-        self._cursor = rows.place_of(cursor_row) if rows.order else 0
+        self._session, self._outline, self._view = session, outline, view
+        self._cursor = max(outline.places[cursor_row], 0) if outline.rows else 0
         self._has_moved = False
-        self.virtual_size = Size(self.size.width, len(rows.order))
+        self.virtual_size = Size(self.size.width, len(outline.rows))
         self._scroll_to_cursor()
         self.refresh()
         # A scrollbar that appears only now does not know how far was scrolled before.
@@ -69,9 +55,9 @@ class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def cursor_row(self) -> int | None:
         """The row under the cursor, None where nothing is shown."""
-        if self._rows is None or not self._rows.order:
+        if self._outline is None or not self._outline.rows:
             return None
-        return self._rows.order[self._cursor]
+        return self._outline.rows[self._cursor]
 
     @property
     def cursor_place(self) -> int:
@@ -80,18 +66,27 @@ class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def move_to_row(self, row: int) -> None:
         """Put the cursor on a row."""
-        if self._rows is not None:
-            self.move_to(self._rows.place_of(row))
+        if self._outline is not None:
+            self.move_to(self._outline.places[row])
 
     def move_by(self, lines: int) -> None:
         """Move the cursor by some lines."""
         self.move_to(self._cursor + lines)
 
+    def to_start(self) -> None:
+        """Move the cursor to the first line."""
+        self.move_to(0)
+
+    def to_end(self) -> None:
+        """Move the cursor to the last line."""
+        if self._outline is not None:
+            self.move_to(len(self._outline.rows) - 1)
+
     def move_to(self, place: int) -> None:
         """Put the cursor on a line, the nearest one where there are fewer."""
-        if self._rows is None or not self._rows.order:
+        if self._outline is None or not self._outline.rows:
             return
-        place = min(max(place, 0), len(self._rows.order) - 1)
+        place = min(max(place, 0), len(self._outline.rows) - 1)
         if place == self._cursor:
             return
         self._has_moved = True
@@ -99,7 +94,7 @@ class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._cursor = place
         self.refresh_line(place)
         self._scroll_to_cursor()
-        self.on_cursor(self._rows.order[place])
+        self.on_cursor(self._outline.rows[place])
 
     def _scroll_to_cursor(self) -> None:
         """Bring the cursor into view; until it has moved, into the middle."""
@@ -113,8 +108,8 @@ class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Keep the cursor in view."""
-        if self._rows is not None:
-            self.virtual_size = Size(self.size.width, len(self._rows.order))
+        if self._outline is not None:
+            self.virtual_size = Size(self.size.width, len(self._outline.rows))
             self._scroll_to_cursor()
 
     def on_focus(self) -> None:
@@ -133,16 +128,18 @@ class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Draw the row on one line."""
         place = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
-        if self._rows is None or self._view is None or place >= len(self._rows.order):
+        session, outline, view = self._session, self._outline, self._view
+        if session is None or outline is None or view is None or place >= len(outline.rows):
             return Strip.blank(width, self.rich_style)
-        row = self._rows.order[place]
-        view = self._view
-        text = view.text(self._rows.session, row, self._rows.lanes[place], width - 2)
+        text = view.text(session, outline.rows[place], outline.lanes[place], width - 2)
         if place != self._cursor:
             return line_strip(Text.assemble(" ", text), width, self)
-        style = view.palette.cursor if self.has_focus else view.palette.cursor_far
-        sign = (view.glyphs.cursor, view.palette.accent)
-        return line_strip(Text.assemble(sign, text), width, self, style)
+        palette, glyphs = view.palette, view.glyphs
+        if self.has_focus:
+            sign, style = glyphs.cursor, palette.cursor
+        else:
+            sign, style = glyphs.cursor_far, palette.cursor_far
+        return line_strip(Text.assemble((sign, palette.accent), text), width, self, style)
 
 
 def _nobody(_row: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
 from rich.text import Text
@@ -13,11 +12,10 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from tt_debugger.core.changes import Append, Change
-from tt_debugger.core.findings import Finding
-from tt_debugger.core.json import as_list
+from tt_debugger.core.changes import written_paths
+from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.model import Session
-from tt_debugger.core.paths import Path, value_at
+from tt_debugger.core.text import safe_line
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.changes import change_lines
@@ -25,21 +23,26 @@ from tt_debugger.views.checkpoint import finding_lines, meta_lines, title_line
 from tt_debugger.views.message import message_lines, messages_in
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.raw import raw_lines
-from tt_debugger.views.values import preview
 
 TABS = ("changes", "message", "state", "meta", "raw")
 
 
-class Inspected(msgspec.Struct, frozen=True):
-    """What the inspector shows of one checkpoint. `before` is the state before it."""
+class Waiting(msgspec.Struct, frozen=True):
+    """A checkpoint that is still being read: the index knows it already."""
 
     session: Session
     row: int
-    changes: tuple[Change, ...]
-    before: Any
-    state: Any
-    raw: bytes
-    findings: tuple[Finding, ...]
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A sentence in the place of a checkpoint: there is none, or it cannot be read."""
+
+    text: str
+    row: int | None = None
+    is_error: bool = False
+
+
+Shown = Waiting | Said | Inspection
 
 
 class TabBar(Widget):
@@ -47,20 +50,23 @@ class TabBar(Widget):
 
     DEFAULT_CSS = "TabBar { height: 1; }"
     current = reactive("changes")
+    is_marked = reactive(default=False)
+    """Whether the keys go to the tab below."""
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self, palette: Palette, glyphs: Glyphs) -> None:
         super().__init__()
         self.palette = palette
+        self.glyphs = glyphs
 
     def render(self) -> Text:
         """Draw the names with their keys; the current one stands in brackets too."""
         line = Text(no_wrap=True, overflow="ellipsis")
+        line.append(self.glyphs.cursor if self.is_marked else " ", self.palette.accent)
         for number, name in enumerate(TABS, 1):
             if name == self.current:
-                line.append(f"[{name.capitalize()}]", self.palette.accent)
+                line.append(f"[{number} {name.capitalize()}]", self.palette.accent)
             else:
-                line.append(f" {name.capitalize()} ", self.palette.dim)
-            line.append(f"{number} ", self.palette.dim)
+                line.append(f" {number} {name.capitalize()} ", self.palette.dim)
         return line
 
 
@@ -73,24 +79,35 @@ class Inspector(Vertical):
     """
     tab = reactive("changes")
 
-    def __init__(self, palette: Palette, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, palette: Palette, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
         self.palette = palette
         self.glyphs = glyphs
-        self._shown: Inspected | None = None
+        self._shown: Shown = Said("")
         self._filled: set[str] = set()
 
     def compose(self) -> ComposeResult:
         """Lay out the tab names over the tabs."""
-        yield TabBar(self.palette)
+        yield TabBar(self.palette, self.glyphs)
         with ContentSwitcher(initial="changes"):
             for name in TABS:
-                yield StateTree(id=name) if name == "state" else Lines(id=name)
+                if name == "state":
+                    yield StateTree(self.palette, self.glyphs, id=name)
+                else:
+                    yield Lines(id=name)
+
+    def on_descendant_focus(self) -> None:
+        """Mark the tab names: the keys go here now."""
+        self.query_one(TabBar).is_marked = True
+
+    def on_descendant_blur(self) -> None:
+        """Take the mark away."""
+        self.query_one(TabBar).is_marked = False
 
     @property
     def row(self) -> int | None:
         """The row that is shown, None while it is waited for."""
-        return None if self._shown is None else self._shown.row
+        return None if isinstance(self._shown, Waiting) else self._shown.row
 
     @property
     def pane(self) -> Lines | StateTree:
@@ -114,86 +131,67 @@ class Inspector(Vertical):
         """Go to a tab beside this one."""
         self.tab = TABS[(TABS.index(self.tab) + step) % len(TABS)]
 
-    def update_from(self, shown: Inspected) -> None:
+    def update_from(self, shown: Shown) -> None:
         """Show another checkpoint, in the tab that is seen; the others when they are."""
         self._shown = shown
         self._filled.clear()
         self._fill()
 
-    def wait_for(self, session: Session, row: int) -> None:
-        """Show what the index knows of a checkpoint while the rest is on its way."""
-        self._shown = None
-        self._filled.clear()
-        waiting = Text(f"reading {self.glyphs.ellipsis}", self.palette.dim)
-        lines = [title_line(session, row, self.palette), Text(), waiting]
-        if self.tab == "meta":
-            lines = list(meta_lines(session, row, self.palette))
-        if self.tab != "state":
-            self.query_one(f"#{self.tab}", Lines).update_from(lines)
-
-    def fail(self, text: str) -> None:
-        """Show why a checkpoint cannot be shown."""
-        self._shown = None
-        self.query_one("#changes", Lines).update_from([Text(text, self.palette.bad)])
-
     def _fill(self) -> None:
-        shown = self._shown
-        if shown is None or self.tab in self._filled:
+        if self.tab in self._filled:
             return
         self._filled.add(self.tab)
-        if self.tab == "state":
-            paths = [_written(change, shown) for change in shown.changes]
-            self.query_one("#state", StateTree).update_from(
-                shown.state, paths, self.palette, self.glyphs
-            )
-        else:
-            self.query_one(f"#{self.tab}", Lines).update_from(self._lines(shown))
+        if self.tab != "state":
+            self.query_one(f"#{self.tab}", Lines).update_from(self._lines(self._shown))
+            return
+        state = self.query_one("#state", StateTree)
+        match self._shown:
+            case Inspection() as seen:
+                state.update_from(seen.state, written_paths(seen.changes, seen.before))
+            case Waiting():
+                state.update_from({self.glyphs.ellipsis: "reading"}, ())
+            case Said(text=text):
+                state.update_from({"": text} if text else None, ())
 
-    def _lines(self, shown: Inspected) -> Iterable[Text]:
-        match self.tab:
-            case "changes":
-                return self._changes(shown)
-            case "message":
-                return self._message(shown)
-            case "meta":
+    def _lines(self, shown: Shown) -> Iterable[Text]:
+        match shown, self.tab:
+            case Said(text=text, is_error=is_error), _:
+                return [Text(safe_line(text), self.palette.bad if is_error else self.palette.dim)]
+            case ((Waiting() | Inspection()), "meta"):
                 return self._meta(shown)
-            case _:
-                return raw_lines(shown.raw, self.palette)
+            case Waiting(session=session, row=row), _:
+                waiting = Text(f"reading {self.glyphs.ellipsis}", self.palette.dim)
+                return [title_line(session, row, self.palette), waiting]
+            case Inspection(), "changes":
+                return self._changes(shown)
+            case Inspection(), "message":
+                return self._message(shown)
+            case Inspection(raw=raw), _:
+                return raw_lines(raw, self.palette)
 
-    def _changes(self, shown: Inspected) -> Iterator[Text]:
-        yield title_line(shown.session, shown.row, self.palette)
-        yield from finding_lines(shown.findings, self.palette)
-        yield Text()
+    def _changes(self, seen: Inspection) -> Iterator[Text]:
+        yield title_line(seen.session, seen.row, self.palette)
+        yield from finding_lines(seen.findings, self.palette)
         changed = False
-        for line in change_lines(shown.changes, shown.before, self.palette, self.glyphs):
+        for line in change_lines(seen.changes, seen.before, self.palette, self.glyphs):
             changed = True
             yield line
         if not changed:
             yield Text("nothing in the state changed here", self.palette.dim)
-        for message in messages_in(shown.changes):
-            yield Text()
+        for message in messages_in(seen.changes):
             yield Text(f"{self.glyphs.line * 2} message", self.palette.dim)
             yield from message_lines(message, self.palette, self.glyphs)
 
-    def _message(self, shown: Inspected) -> Iterator[Text]:
-        messages = messages_in(shown.changes)
+    def _message(self, seen: Inspection) -> Iterator[Text]:
+        messages = messages_in(seen.changes)
         if not messages:
-            summary = shown.session.heads[shown.row].summary
-            yield Text("no message here", self.palette.dim)
-            yield Text(preview(summary)[1:-1] if summary else "")
+            yield Text("no message here; 5 shows the record", self.palette.dim)
         for number, message in enumerate(messages):
             if number:
                 yield Text()
             yield from message_lines(message, self.palette, self.glyphs)
 
-    def _meta(self, shown: Inspected) -> Iterator[Text]:
+    def _meta(self, shown: Waiting | Inspection) -> Iterator[Text]:
         yield from meta_lines(shown.session, shown.row, self.palette)
-        yield from finding_lines(shown.findings, self.palette)
-
-
-def _written(change: Change, shown: Inspected) -> Path:
-    """Give the path that a change wrote, down to the new item of a list."""
-    if isinstance(change, Append):
-        length = len(as_list(value_at(shown.state, change.path)))
-        return (*change.path, length - 1)
-    return change.path
+        if isinstance(shown, Inspection):
+            yield from finding_lines(shown.findings, self.palette)

@@ -19,6 +19,8 @@ from textual.strip import Strip
 
 AHEAD = 60
 """Lines that are taken beyond the last one in view."""
+ALL = 1 << 62
+"""More lines than there are."""
 
 
 class Lines(ScrollView, can_focus=True, inherit_bindings=False):
@@ -34,13 +36,25 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         self._given: list[Text] = []
         self._wrapped: list[Text] = []
 
-    def update_from(self, lines: Iterable[Text], *, keep_scroll: bool = False) -> None:
-        """Show other lines, from the top or where the old ones were scrolled to."""
+    def update_from(self, lines: Iterable[Text]) -> None:
+        """Show other lines, from the top."""
         self._source, self._given, self._wrapped = iter(lines), [], []
-        if not keep_scroll:
-            self.scroll_to(y=0, animate=False, immediate=True)
+        self.scroll_to(y=0, animate=False, immediate=True)
         self._reach(self.scroll_offset.y)
         self.refresh()
+
+    def move_by(self, lines: int) -> None:
+        """Scroll by some lines."""
+        self.scroll_relative(y=lines, animate=False)
+
+    def to_start(self) -> None:
+        """Scroll to the first line."""
+        self.scroll_to(y=0, animate=False)
+
+    def to_end(self) -> None:
+        """Scroll to the last line, for which all lines are taken."""
+        self._reach(ALL)
+        self.scroll_to(y=len(self._wrapped), animate=False)
 
     @property
     def plain_lines(self) -> list[str]:

@@ -19,7 +19,7 @@ from tt_debugger.errors import CannotReadError
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
 
-class Memory(msgspec.Struct, frozen=True):
+class MemoryRecord(msgspec.Struct, frozen=True):
     """One checkpoint in memory: its id, its parent's, and what it changes."""
 
     id: str
@@ -31,20 +31,20 @@ class Memory(msgspec.Struct, frozen=True):
 class MemoryRules:
     """The record's own changes, from the empty state on."""
 
-    def start(self, session: Session) -> tuple[State, None]:  # noqa: ARG002
+    def start(self, session: Session) -> tuple[State, None]:
         """Give the empty state."""
         return {}, None
 
     def step(
         self,
-        session: Session,  # noqa: ARG002
-        row: int,  # noqa: ARG002
+        session: Session,
+        row: int,
         body: Body,
         memo: Any,
-        bodies: Bodies,  # noqa: ARG002
+        bodies: Bodies,
     ) -> Step:
         """Give the changes of the record."""
-        record: Memory = body
+        record: MemoryRecord = body
         return Step(record.changes, memo)
 
     def resume(self, replay: Replay, row: int) -> Resumed:
@@ -56,14 +56,14 @@ class MemoryStore:
     """Sessions that are lists of records; the lists may grow while they are followed."""
 
     format: ClassVar[str] = "memory"
-    about: ClassVar[str] = ""
+    about: ClassVar[str] = "sessions in memory"
 
-    def __init__(self, sessions: Mapping[str, list[Memory]]) -> None:
+    def __init__(self, sessions: Mapping[str, list[MemoryRecord]]) -> None:
         self.location = "memory"
         self._sessions = sessions
 
     @classmethod
-    def sniff(cls, probe: Probe) -> Match | None:  # noqa: ARG003
+    def sniff(cls, probe: Probe) -> Match | None:
         """Claim nothing: no location leads into memory."""
         return None
 
@@ -76,7 +76,7 @@ class MemoryStore:
         """Give the ids of the sessions in the order they were given."""
         return tuple(map(SessionId, self._sessions))
 
-    def rules(self, session: Session, *, uncompacted: bool = False) -> MemoryRules:  # noqa: ARG002
+    def rules(self, session: Session, *, uncompacted: bool = False) -> MemoryRules:
         """Give the one set of rules there is."""
         return MemoryRules()
 
@@ -117,6 +117,3 @@ class MemoryStore:
 
     def close(self) -> None:
         """Do nothing: there is nothing to let go of."""
-
-
-STORE = MemoryStore

@@ -1,0 +1,32 @@
+"""The legend: what the signs of the tree and of changes mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from tt_debugger.views.palette import Glyphs, Palette
+
+
+def legend_lines(palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
+    """Give each sign with its meaning, a line a sign."""
+    signs = (
+        (glyphs.user, palette.accent, "what the user, the agent or a tool's caller says"),
+        (glyphs.call, palette.good, "a tool is called"),
+        (glyphs.result, palette.good, "a tool answers, with the time it took"),
+        (glyphs.setting, palette.text, "a model or setting changes"),
+        (glyphs.compaction, palette.change, "older messages give way to a summary"),
+        (glyphs.branch, palette.change, "the summary of a branch that was left"),
+        (glyphs.label, palette.label, "a label"),
+        (glyphs.custom, palette.text, "another entry, or one of an extension"),
+        (glyphs.gap, palette.bad, "bytes that are no record, or one that is not understood"),
+        (glyphs.good, palette.dim, "went well"),
+        (glyphs.bad, palette.bad, "failed"),
+        (glyphs.fork, palette.lane, "so many branches begin here"),
+        (glyphs.active, palette.accent, "the active leaf: where the agent would go on"),
+        ("5.9k", palette.dim, "tokens in the context, as last measured"),
+        ("+ ~ -", palette.add, "added, changed, removed; = rewritten with the same value"),
+    )
+    for sign, style, meaning in signs:
+        yield Text.assemble("  ", (f"{sign:<16}", style), meaning)
