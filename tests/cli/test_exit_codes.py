@@ -71,7 +71,7 @@ def test_doctor_is_0_where_there_are_only_notes(ttdbg: Ask, tmp_path: Path) -> N
         0,
         (
             "note TT103  line 2, byte 87  the last record has no line end\n"
-            "1 finding: 1 checkpoint, 211 of 211 bytes shown\n"
+            "1 note: 1 checkpoint, 211 of 211 bytes shown\n"
         ),
         "",
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tt_debugger.core.findings import Finding, Severity
+from tt_debugger.core.findings import Finding, counted_by_severity
 from tt_debugger.core.text import acting, safe_line
 from tt_debugger.errors import CannotReadError, TtdbgError
 
@@ -144,14 +144,8 @@ def narrate(text: str) -> None:
 
 def narrate_findings(findings: tuple[Finding, ...], location: str) -> None:
     """Say on stderr, in one line, what reading found."""
-    counts = [
-        (sum(each.severity is severity for each in findings), severity) for severity in Severity
-    ]
-    shown = ", ".join(
-        f"{number} {severity}{'' if number == 1 else 's'}" for number, severity in counts if number
-    )
-    if shown:
-        narrate(f"{location}: {shown}; see `ttdbg doctor`")
+    if findings:
+        narrate(f"{location}: {counted_by_severity(findings)}; see `ttdbg doctor`")
 
 
 def fail(error: TtdbgError) -> int:

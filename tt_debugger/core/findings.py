@@ -102,6 +102,12 @@ def is_serious(findings: tuple[Finding, ...]) -> bool:
     return any(each.severity is not Severity.NOTE for each in findings)
 
 
+def counted_by_severity(findings: tuple[Finding, ...]) -> str:
+    """Say how many findings there are of each severity: 1 error, 2 notes."""
+    counts = [(sum(each.severity is kind for each in findings), kind) for kind in Severity]
+    return ", ".join(f"{n} {kind}{'' if n == 1 else 's'}" for n, kind in counts if n)
+
+
 def finding_json(each: Finding) -> dict[str, Any]:
     """Give a finding in the form of CONTRACT."""
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.text import Text
@@ -109,20 +109,27 @@ def _call_lines(call: dict[str, Any], palette: Palette, glyphs: Glyphs) -> Itera
     arguments = as_map(call.get("arguments"))
     name.append(f"  {safe_line(str(call.get('id')))}", palette.dim)
     yield name
-    for key, value in arguments.items():
-        if isinstance(value, str) and ("\n" in value or len(value) > _LONG_VALUE):
-            yield Text(f"  {safe_line(key)}:", palette.dim)
-            yield from (_indented(line) for line in _text_lines(value, palette.text))
-        elif isinstance(value, (dict, list)):
-            yield Text(f"  {safe_line(key)}:", palette.dim)
-            yield from (_indented(Text(line)) for line in json_lines(value))
+    yield from _member_lines(arguments.items(), "  ", palette)
+
+
+def _member_lines(
+    members: Iterable[tuple[Any, Any]], indent: str, palette: Palette
+) -> Iterator[Text]:
+    """Give named values, a line each; texts of several lines and containers below their name."""
+    for key, value in members:
+        name = f"{indent}{safe_line(str(key))}:"
+        is_block = isinstance(value, str) and ("\n" in value or len(value) > _LONG_VALUE)
+        inside = list(as_map(value).items()) or list(enumerate(as_list(value)))
+        if is_block or inside:
+            yield Text(name, palette.dim)
+        if is_block:
+            for line in _text_lines(value, palette.text):
+                yield Text.assemble(f"{indent}  ", line)
+        elif inside:
+            yield from _member_lines(inside, f"{indent}  ", palette)
         else:
             shown = value if isinstance(value, str) else next(json_lines(value))
-            yield Text.assemble((f"  {safe_line(key)}: ", palette.dim), safe_line(shown))
-
-
-def _indented(line: Text) -> Text:
-    return Text.assemble("    ", line)
+            yield Text.assemble((f"{name} ", palette.dim), safe_line(shown))
 
 
 def image_line(block: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ import click
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, no_point, whole_location
 from tt_debugger.cli.session_json import VERSION, extent_json
-from tt_debugger.core.findings import finding_json, is_serious
+from tt_debugger.core.findings import counted_by_severity, finding_json, is_serious
 from tt_debugger.debugger import Debugger, split_location
 
 
@@ -39,7 +39,6 @@ def command(location: str, *, as_json: bool) -> int:
             output.lines(finding_lines(session.findings, output.palette()))
             extent = session.extent
             shown = f", {extent.shown:,} of {extent.size:,} bytes shown" if extent else ""
-            found = len(session.findings)
-            what = counted(found, "finding") if found else "nothing found"
+            what = counted_by_severity(session.findings) or "nothing found"
             output.lines([Text(f"{what}: {counted(len(session), 'checkpoint')}{shown}")])
         return 1 if is_serious(session.findings) else 0

@@ -24,7 +24,7 @@ class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
     """
 
     DEFAULT_CSS = """
-    CheckpointTree { scrollbar-size-vertical: 1; overflow-x: hidden; }
+    CheckpointTree { scrollbar-size-vertical: 1; scrollbar-gutter: stable; overflow-x: hidden; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word

@@ -27,7 +27,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
     """A scrolling pane of text lines, wrapped to its width at words, or anywhere if `fold`."""
 
     DEFAULT_CSS = """
-    Lines { scrollbar-size-vertical: 1; overflow-x: hidden; }
+    Lines { scrollbar-size-vertical: 1; scrollbar-gutter: stable; overflow-x: hidden; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word

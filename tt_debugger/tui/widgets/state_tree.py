@@ -23,7 +23,7 @@ class StateTree(ScrollView, can_focus=True, inherit_bindings=False):
     """A state, folded to its top; which paths are open is remembered from state to state."""
 
     DEFAULT_CSS = """
-    StateTree { scrollbar-size-vertical: 1; overflow-x: hidden; }
+    StateTree { scrollbar-size-vertical: 1; scrollbar-gutter: stable; overflow-x: hidden; }
     """
 
     def __init__(self, palette: Palette, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
