@@ -520,7 +520,7 @@ def test_a_newer_version_is_read_as_the_newest_known_one_with_a_warning(
         "  an update of ttdbg may know it\n"
         "warning TT401  line 2, byte 42  the entry type 'hologram' is not known\n"
         "  kept as custom; Pi walks through it and sends nothing of it\n"
-        "2 findings: 1 checkpoint, 87 of 87 bytes shown\n"
+        "2 warnings: 1 checkpoint, 87 of 87 bytes shown\n"
     )
 
 
