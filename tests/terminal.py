@@ -172,6 +172,11 @@ class Terminal:
         self._process.wait()
         os.close(self._ours)
 
+    @property
+    def pid(self) -> int:
+        """The program's process."""
+        return self._process.pid
+
     def send(self, keys: bytes) -> None:
         """Type keys, or answer a query."""
         os.write(self._ours, keys)

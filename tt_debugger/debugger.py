@@ -26,8 +26,8 @@ from tt_debugger.formats import recognise
 from tt_debugger.storage.probe import probe
 from tt_debugger.store import Cursor, Follows, Loaded, Probe, Progress, Store, unheard
 
-BODIES_KEPT = 256
-"""Records whose decoded bodies are kept."""
+BODIES_KEPT_BYTES = 4 << 20
+"""Bytes of the records whose bodies are kept; decoded they take several times as much."""
 
 
 def split_location(text: str) -> tuple[str, Fragment]:
@@ -66,7 +66,7 @@ class Debugger:
         self.location = location
         self._store = store
         self._lock = threading.RLock()
-        self._bodies = _BodyCache(self._decode)
+        self._bodies = _BodyCache(self._decode, self._size_of)
         self._replays: dict[bool, Replay] = {}
         self._adopt(loaded)
 
@@ -188,6 +188,9 @@ class Debugger:
         self._replays[uncompacted] = known
         return known
 
+    def _size_of(self, row: int) -> int:
+        return self.session.heads[row].length or 1
+
     def _decode(self, rows: Sequence[int]) -> list[Body]:
         return [] if self._store is None else self._store.bodies(self.session, rows)
 
@@ -208,24 +211,31 @@ def _opened(location: str, session: str | None, progress: Progress) -> tuple[Sto
 
 
 class _BodyCache:
-    """Decoded bodies by row, the least recently used let go first."""
+    """Decoded bodies by row, the least recently used let go first; bounded by their bytes."""
 
-    def __init__(self, decode: Callable[[Sequence[int]], list[Body]]) -> None:
+    def __init__(
+        self, decode: Callable[[Sequence[int]], list[Body]], size_of: Callable[[int], int]
+    ) -> None:
         self._decode = decode
+        self._size_of = size_of
         self._kept: OrderedDict[int, Body] = OrderedDict()
+        self._bytes = 0
 
     def __call__(self, rows: Sequence[int]) -> list[Body]:
-        missing = [row for row in rows if row not in self._kept]
+        missing = [row for row in dict.fromkeys(rows) if row not in self._kept]
         self._kept.update(zip(missing, self._decode(missing), strict=True))
+        self._bytes += sum(map(self._size_of, missing))
         found = [self._kept[row] for row in rows]
         for row in rows:
             self._kept.move_to_end(row)
-        while len(self._kept) > BODIES_KEPT:
-            self._kept.popitem(last=False)
+        while self._bytes > BODIES_KEPT_BYTES and self._kept:
+            row, _ = self._kept.popitem(last=False)
+            self._bytes -= self._size_of(row)
         return found
 
     def clear(self) -> None:
         self._kept.clear()
+        self._bytes = 0
 
 
 def _chosen(store: Store, wanted: str | None) -> SessionId:

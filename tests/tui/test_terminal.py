@@ -1,10 +1,13 @@
 """The third wall: what a real terminal receives while a hostile session is browsed."""
 
 import json
+import os
+import signal
 import sys
 
 import pytest
 from terminal import FULL_SCREEN, Terminal, plain, transgressions
+from tui.driving import SAMPLES
 
 EVIL = (
     "osc52 \x1b]52;c;U0VDUkVU\x07 title \x1b]0;pwned\x07 link \x1b]8;;http://e.invalid\x1b\\x "
@@ -63,3 +66,16 @@ def test_browsing_a_hostile_session_sends_nothing_but_our_own_sequences(tmp_path
         assert terminal.wait() == 0
         assert "U0VDUkVU" in plain(terminal.output)
         assert transgressions(terminal.output, FULL_SCREEN) == []
+
+
+@pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_a_signal_to_end_leaves_the_terminal_as_it_was(ending):
+    command = [sys.executable, "-m", "tt_debugger", "open", str(SAMPLES / "pi.jsonl")]
+    with Terminal(command) as terminal:
+        terminal.read_until(lambda output: "63/63" in plain(output))
+        os.kill(terminal.pid, getattr(signal, ending))
+        assert terminal.wait() == 128 + getattr(signal, ending)
+        for mode in (b"1049", b"1000", b"2004"):
+            shown, hidden = b"\x1b[?" + mode + b"h", b"\x1b[?" + mode + b"l"
+            assert terminal.output.rfind(hidden) > terminal.output.rfind(shown) >= 0
+        assert terminal.output.rfind(b"\x1b[?25h") > terminal.output.rfind(b"\x1b[?25l")

@@ -360,3 +360,57 @@ def test_escape_leads_back_to_the_tree_and_the_focus_is_told_by_a_sign():
         assert bar.render().plain.startswith(" [1 Changes]")
 
     drive(script)
+
+
+def test_a_line_of_megabytes_is_taken_in_pieces_and_never_before_there_is_room(tmp_path):
+    async def script(pilot):
+        for tab in "2513":
+            await press(pilot, tab)
+        await press(pilot, "2")
+        pane = pilot.app.screen.inspector.pane
+        assert len(pane._given) < 10
+        assert {len(line) for line in pane.plain_lines[1:-1]} <= {pane._width, 4096 % pane._width}
+
+    drive(script, write_pi(tmp_path / "wide.jsonl", "x" * 3_000_000))
+
+
+@pytest.mark.parametrize("size", [(160, 50), (60, 20), (40, 12)], ids=str)
+def test_a_click_on_the_name_of_a_tab_shows_it_at_every_width(size):
+    async def script(pilot):
+        for tab in ("raw", "state", "changes", "meta"):
+            bar = pilot.app.screen.query_one(TabBar)
+            end = 1
+            for name, text in bar._parts():
+                if name == tab:
+                    break
+                end += len(text)
+            assert end + 1 < bar.size.width
+            await pilot.click(TabBar, offset=(end + 1, 0))
+            await settled(pilot)
+            assert pilot.app.screen.inspector.tab == tab
+            assert f"{tab.capitalize()}]" in bar.render().plain
+
+    drive(script, size=size)
+
+
+def test_a_click_below_the_last_row_changes_nothing(tmp_path):
+    async def script(pilot):
+        await press(pilot, "g")
+        await pilot.click(CheckpointTree, offset=(5, 20))
+        await settled(pilot)
+        assert tree(pilot).cursor_row == 0
+
+    drive(script, write_pi(tmp_path / "two.jsonl", "first", "second"))
+
+
+def test_nothing_is_read_any_more_once_the_screen_is_left():
+    async def script(pilot):
+        screen = pilot.app.screen
+        screen.loader.stop()
+        screen.loader._known.clear()
+        screen.loader.inspect(30)
+        while not all(worker.is_finished for worker in pilot.app.workers):
+            await pilot.pause()
+        assert screen.loader.known(30) is None
+
+    drive(script)

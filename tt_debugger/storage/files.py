@@ -138,6 +138,8 @@ def _hint_for(kind: str, path: str) -> str | None:
 
 
 def _hint_for_missing(path: str, error: Exception) -> str | None:
+    if path == "-":
+        return "stdin is not read yet: save what comes from the pipe to a file first"
     if isinstance(error, OSError) and error.errno == errno.ENOENT and "#" in path:
         return "what follows a # is a ref; the file before it was not found either"
     return None

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import locale
+import signal
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from rich.console import RenderableType
 from rich.segment import Segments
@@ -28,6 +32,8 @@ class TtdbgApp(App[TtdbgError]):
     def __init__(self, location: str, fragment: Fragment) -> None:
         self.safety = SafetyFilter()
         super().__init__()
+        self.ended_by = 0
+        """The signal that ended the app, 0 for none."""
         self._location = location
         self._fragment = fragment
         for theme in THEMES:
@@ -40,8 +46,22 @@ class TtdbgApp(App[TtdbgError]):
 
     def on_mount(self) -> None:
         """Open the Timeline."""
+        if not self.is_headless:
+            self._leave_on_signals()
         palette = palette_of(self.current_theme)
         self.push_screen(TimelineScreen(self._location, self._fragment, palette, glyphs()))
+
+    def _leave_on_signals(self) -> None:
+        """Leave in order when told to end: else the terminal stays as the UI has set it."""
+        for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+            number = getattr(signal, name, None)
+            if number is not None:
+                with suppress(NotImplementedError):
+                    asyncio.get_running_loop().add_signal_handler(number, self._end_by, number)
+
+    def _end_by(self, number: int) -> None:
+        self.ended_by = number
+        self.exit()
 
     def _fatal_error(self) -> None:
         """Say what broke without showing variables: they hold the user's data."""
@@ -64,3 +84,6 @@ def run(location: str, fragment: Fragment) -> None:
     error = app.run()
     if error is not None:
         raise error
+    if app.ended_by:
+        # As a shell reports a program that a signal ended.
+        sys.exit(128 + app.ended_by)

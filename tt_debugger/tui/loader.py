@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from functools import partial
+from threading import Event
 
 from textual.message import Message
 from textual.screen import Screen
@@ -25,7 +26,8 @@ from tt_debugger.errors import TtdbgError
 
 AHEAD = 16
 """Rows that are read ahead on both sides of the cursor."""
-KEPT = 128
+KEPT_BYTES = 32 << 20
+"""Bytes of records whose inspections are kept."""
 
 
 class Opening(Message):
@@ -84,6 +86,8 @@ class Loader:
         self._fragment = fragment
         self._debugger: Debugger | None = None
         self._known: OrderedDict[int, Inspection] = OrderedDict()
+        self._known_bytes = 0
+        self._is_left = Event()
 
     def open(self) -> None:
         """Begin to open the location."""
@@ -110,8 +114,13 @@ class Loader:
         ):
             self.inspect(row)
 
+    def stop(self) -> None:
+        """Begin nothing more, and end soon what was begun: the screen is being left."""
+        self._is_left.set()
+
     def close(self) -> None:
-        """Let go of the session, in a thread: one that is still reading is waited for."""
+        """Let go of the session; one that is still reading is waited for."""
+        self.stop()
         debugger, self._debugger = self._debugger, None
         if debugger is not None:
             debugger.close()
@@ -122,7 +131,7 @@ class Loader:
 
         def progress(done: int, of: int) -> None:
             nonlocal last
-            if worker.is_cancelled:
+            if self._is_left.is_set() or worker.is_cancelled:
                 raise _NoLongerWantedError("the screen was left")
             percent = done * 100 // of if of else 100
             if percent != last:
@@ -137,7 +146,7 @@ class Loader:
         except TtdbgError as error:
             self._screen.post_message(OpenFailed(error))
             return
-        if worker.is_cancelled:
+        if self._is_left.is_set() or worker.is_cancelled:
             debugger.close()
             return
         self._debugger = debugger
@@ -149,7 +158,7 @@ class Loader:
             return
         worker = get_current_worker()
         for each in _around(row, len(debugger.session)):
-            if worker.is_cancelled:
+            if self._is_left.is_set() or worker.is_cancelled:
                 return
             try:
                 inspection = self._known.get(each) or debugger.inspect(each)
@@ -157,11 +166,19 @@ class Loader:
                 if each == row:
                     self._screen.post_message(InspectFailed(row, error))
                 continue
-            self._known[each] = inspection
-            if len(self._known) > KEPT:
-                self._known.popitem(last=False)
+            self._keep(inspection)
             if each == row:
                 self._screen.post_message(RowInspected(inspection))
+
+    def _keep(self, inspection: Inspection) -> None:
+        """Remember an inspection; of too many bytes, let go of those remembered first."""
+        if inspection.row in self._known:
+            return
+        self._known[inspection.row] = inspection
+        self._known_bytes += len(inspection.raw)
+        while self._known_bytes > KEPT_BYTES and len(self._known) > 1:
+            _, oldest = self._known.popitem(last=False)
+            self._known_bytes -= len(oldest.raw)
 
 
 def _first_view(debugger: Debugger, fragment: Fragment) -> Opened:

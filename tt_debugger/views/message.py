@@ -16,6 +16,8 @@ from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.values import json_lines
 
 _LONG_VALUE = 60
+PIECE = 4096
+"""Characters of one line of the view; a longer line of a message is drawn in pieces."""
 
 
 def messages_in(changes: Sequence[Change]) -> list[dict[str, Any]]:
@@ -145,4 +147,6 @@ def image_line(block: dict[str, Any]) -> str:
 
 def _text_lines(text: str, style: str) -> Iterator[Text]:
     # Split first: a text can be megabytes long, and only what is seen need be made safe.
-    return (Text(safe_line(line), style) for line in text.replace("\r\n", "\n").split("\n"))
+    for line in text.replace("\r\n", "\n").split("\n"):
+        for begin in range(0, max(len(line), 1), PIECE):
+            yield Text(safe_line(line[begin : begin + PIECE]), style)

@@ -76,6 +76,7 @@ class TimelineScreen(Screen[None]):
 
     def on_unmount(self) -> None:
         """Let go of the session; not here, where a worker that still reads would be waited for."""
+        self.loader.stop()
         Thread(target=self.loader.close, daemon=True).start()
 
     @property
@@ -262,6 +263,7 @@ class TimelineScreen(Screen[None]):
 
     def action_quit(self) -> None:
         """Leave."""
+        self.loader.stop()
         self.app.exit()
 
 

@@ -122,7 +122,9 @@ class CheckpointTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor where the mouse was clicked."""
-        self.move_to(event.y + self.scroll_offset.y)
+        place = event.y + self.scroll_offset.y
+        if self._outline is not None and place < len(self._outline.rows):
+            self.move_to(place)
 
     def render_line(self, y: int) -> Strip:
         """Draw the row on one line."""

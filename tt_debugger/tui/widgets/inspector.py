@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
@@ -58,16 +60,38 @@ class TabBar(Widget):
         self.palette = palette
         self.glyphs = glyphs
 
+    class Chosen(Message):
+        """A name was clicked."""
+
+        def __init__(self, tab: str) -> None:
+            super().__init__()
+            self.tab = tab
+
+    def _parts(self) -> list[tuple[str, str]]:
+        """Give each tab with its text; where not all names fit, only the current one has its."""
+        names = [(name, f" {number} {name.capitalize()} ") for number, name in enumerate(TABS, 1)]
+        if sum(len(text) for _, text in names) >= self.size.width:
+            names = [(name, text if name == self.current else text[:3]) for name, text in names]
+        return [
+            (name, f"[{text[1:-1]}]" if name == self.current else text) for name, text in names
+        ]
+
     def render(self) -> Text:
         """Draw the names with their keys; the current one stands in brackets too."""
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(self.glyphs.cursor if self.is_marked else " ", self.palette.accent)
-        for number, name in enumerate(TABS, 1):
-            if name == self.current:
-                line.append(f"[{number} {name.capitalize()}]", self.palette.accent)
-            else:
-                line.append(f" {number} {name.capitalize()} ", self.palette.dim)
+        for name, text in self._parts():
+            line.append(text, self.palette.accent if name == self.current else self.palette.dim)
         return line
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which name was clicked."""
+        end = 1
+        for name, text in self._parts():
+            end += len(text)
+            if event.x < end:
+                self.post_message(self.Chosen(name))
+                return
 
 
 class Inspector(Vertical):
@@ -95,6 +119,10 @@ class Inspector(Vertical):
                     yield StateTree(self.palette, self.glyphs, id=name)
                 else:
                     yield Lines(id=name)
+
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        """Show the tab whose name was clicked."""
+        self.tab = message.tab
 
     def on_descendant_focus(self) -> None:
         """Mark the tab names: the keys go here now."""

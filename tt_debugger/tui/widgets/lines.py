@@ -9,7 +9,7 @@ reader scrolls; what was not yet asked for costs nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain
 
 from rich.cells import chop_cells
 from rich.text import Text
@@ -64,8 +64,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         """Wrap anew what was given."""
         given, self._given, self._wrapped = self._given, [], []
-        for line in given:
-            self._take(line, self._width)
+        self._source = chain(given, self._source)
         self._reach(self.scroll_offset.y)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -75,17 +74,19 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _reach(self, top: int) -> None:
         wanted, width = top + self.size.height + AHEAD, self._width
+        if not width:
+            # Not laid out yet: wrapped to nothing, a line of a million characters is a million.
+            return
         while len(self._wrapped) < wanted:
-            more = list(islice(self._source, AHEAD))
-            if not more:
+            line = next(self._source, None)
+            if line is None:
                 break
-            for line in more:
-                self._take(line, width)
+            self._take(line, width)
         self.virtual_size = Size(width, len(self._wrapped))
 
     @property
     def _width(self) -> int:
-        return max(self.scrollable_content_region.width, 1)
+        return self.scrollable_content_region.width
 
     def _take(self, line: Text, width: int) -> None:
         self._given.append(line)

@@ -103,8 +103,10 @@ class StateTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_click(self, event: events.Click) -> None:
         """Open or close what was clicked."""
-        self.move_by(event.y + self.scroll_offset.y - self._cursor)
-        self.toggle()
+        place = event.y + self.scroll_offset.y
+        if place < len(self.rows):
+            self.move_by(place - self._cursor)
+            self.toggle()
 
     def on_focus(self) -> None:
         """Show the cursor."""
