@@ -56,6 +56,136 @@ def test_labels_are_trimmed_and_an_empty_one_clears(opened: Any):
     assert session.labels == {0: "x"}
 
 
+OLD_LABEL = {"type": "label", "label": "L"}
+
+
+@pytest.mark.parametrize(
+    ("records", "labelled"),
+    [
+        # The type is the one in the file: here not yet a `custom_message`.
+        (
+            [
+                tau("a", None, {"role": "custom", "customType": "k", "content": "x"}),
+                tau("b", "a", user("hi")),
+                tau("c", "b", **OLD_LABEL),
+            ],
+            0,
+        ),
+        # An entry without an id cannot be named.
+        (
+            [
+                {"type": "message", "message": user("hi")},
+                tau("b", None, user("ho")),
+                tau("c", "b", **OLD_LABEL),
+            ],
+            1,
+        ),
+        (
+            [
+                tau("a", None, type="model_change", model="m"),
+                tau("c", "a", **OLD_LABEL),
+                tau("b", "c", user("hi")),
+            ],
+            2,
+        ),
+        ([tau("a", None, type="model_change", model="m"), tau("c", "a", **OLD_LABEL)], 0),
+        ([tau("a", None, type="leaf"), tau("c", "a", **OLD_LABEL)], 0),
+        ([tau("c", None, **OLD_LABEL)], 0),
+    ],
+    ids=["old shape", "no id", "later", "not branchable", "parent", "itself"],
+)
+def test_a_label_without_target_marks_what_tau_marks(opened: Any, records: Any, labelled: int):
+    session, _ = opened(*records)
+
+    assert session.labels == {labelled: "L"}
+
+
+OLD_RESULT = {"role": "tool", "name": "n", "tool_call_id": "c", "content": "o"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "details"),
+    [
+        ({"data": {"d": 1}, "details": "text"}, "text"),
+        ({"data": {"d": 1}, "details": {"e": 2}}, {"d": 1, "e": 2}),
+        ({"data": [1], "details": {"e": 2}}, {"e": 2}),
+        ({"data": {"d": 1}, "details": None}, {"d": 1}),
+    ],
+)
+def test_data_of_an_old_result_counts_where_details_do_not(
+    opened: Any, parts: dict[str, Any], details: Any
+):
+    session, replay = opened(tau("a", None, {**OLD_RESULT, **parts}))
+
+    assert replay.state(0)["messages"][0]["details"] == details
+    assert not session.findings
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ({**OLD_RESULT, "toolName": "N", "toolCallId": "C"}, ("n", "c")),
+        ({"role": "tool", "content": "o", "toolName": "N", "toolCallId": "C"}, ("N", "C")),
+        ({"role": "tool", "content": "o"}, ("unknown", "")),
+    ],
+)
+def test_the_old_names_of_an_old_result_come_first(
+    opened: Any, message: dict[str, Any], names: tuple[str, str]
+):
+    _, replay = opened(tau("a", None, message))
+
+    result = replay.state(0)["messages"][0]
+
+    assert (result["toolName"], result["toolCallId"]) == names
+
+
+def test_the_error_of_an_old_result_is_made_text(opened: Any):
+    message = {**OLD_RESULT, "content": "", "ok": False, "error": {"a": 1}}
+
+    session, replay = opened(tau("a", None, message))
+
+    assert texts(replay.state(0)) == ["{'a': 1}"]
+    assert not session.findings
+
+
+@pytest.mark.parametrize(("role", "kind"), [("custom", "new"), ("user", "old")])
+def test_an_old_custom_message_with_two_types(opened: Any, role: str, kind: str):
+    message = {"role": role, "customType": "new", "custom_type": "old", "content": "x"}
+
+    _, replay = opened(tau("a", None, message))
+
+    assert replay.state(0)["messages"][0]["customType"] == kind
+
+
+def test_snake_case_is_taken_wherever_an_object_is_taus_own(opened: Any):
+    block = {"type": "text", "text": "t", "text_signature": "s"}
+    session, replay = opened(
+        tau("a", None, type="custom_message", custom_type="c", content=[block]),
+        tau("b", "a", {"role": "custom", "customType": "c", "content": [block]}),
+        tau("c", "b", type="branch_summary", summary="S", usage={"total_tokens": 4}),
+        tau("d", "c", type="compaction", summary="S", usage={"cost": {"cache_read": 1}}),
+    )
+
+    camel = [{"type": "text", "text": "t", "textSignature": "s"}]
+    assert [each["content"] for each in replay.state(1)["messages"]] == [camel, camel]
+    assert session.heads[2].usage is not None
+    assert session.heads[2].usage.total == 4
+    assert not session.findings
+
+
+def test_an_interruption_is_known_though_its_text_is_in_pieces(opened: Any):
+    pieces = [{"type": "text", "text": each} for each in ("Tool call ", "interrupted by user")]
+    call = {"type": "toolCall", "id": "c", "name": "n"}
+    result = {"role": "toolResult", "toolCallId": "c", "toolName": "n"}
+    _, replay = opened(
+        tau("a", None, {"role": "assistant", "content": [call]}),
+        tau("b", "a", {**result, "content": pieces, "isError": True}),
+        tau("c", "b", {**result, "content": "real"}),
+    )
+
+    assert texts({"messages": replay.resumed(2).state["messages"][1:]}) == ["real"]
+
+
 def test_the_summary_of_an_earlier_compaction_stays_where_it_is_kept(opened: Any):
     """Unlike Pi, what was dropped once never comes back."""
     _, replay = opened(
@@ -231,6 +361,30 @@ TAU_TABLE: dict[str, tuple[bytes, str, str, str]] = {
         "a",
         "a",
         "TT104 1, TT402 1",
+    ),
+    "bytes that are no UTF-8": (
+        jsonl(tau("a", None, user("x?"))).replace(b"?", b"\xff"),
+        "a",
+        "a",
+        "TT105 1, TT402 1",
+    ),
+    "a tab that is not escaped": (
+        jsonl(tau("a", None, user("x?"))).replace(b"?", b"\t"),
+        "a",
+        "a",
+        "TT105 1, TT402 1",
+    ),
+    "an unknown key beside an old custom message": (
+        jsonl(tau("a", None, {"role": "custom", "customType": "n", "content": "x"}, extra=1)),
+        "a",
+        "a",
+        "TT402 1",
+    ),
+    "an unknown key in an old custom message": (
+        jsonl(tau("a", None, {"role": "custom", "customType": "n", "content": "x", "extra": 1})),
+        "a",
+        "a",
+        "",
     ),
     "a cycle": (
         jsonl(tau("a", "b", HI), tau("b", "a", YO)),

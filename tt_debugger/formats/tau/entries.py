@@ -275,30 +275,41 @@ def refusal(entry: dict[str, Any]) -> str | None:
 
 def migrated(record: dict[str, Any]) -> dict[str, Any]:
     """Give an entry in today's shape: what Tau itself does to old ones before it reads them."""
-    if record.get("type") == "custom_message" and "customType" in record:
-        entry = {key: value for key, value in record.items() if key != "customType"}
-        return {"custom_type": record["customType"], **entry}
-    if record.get("type") != "message" or not isinstance(record.get("message"), dict):
-        return record
-    message = as_map(record["message"])
-    role = message.get("role")
-    if role == "custom" or (role == "user" and message.keys() & {"custom_type", "customType"}):
-        return _custom_message(record, message)
-    return {**record, "message": _migrated_message(message)}
+    match record.get("type"):
+        case "custom_message":
+            entry = {key: value for key, value in record.items() if key != "customType"}
+            if "customType" in record:
+                entry.setdefault("custom_type", record["customType"])
+            return _camel_at("content", entry)
+        case "compaction" | "branch_summary":
+            return _camel_at("usage", record)
+        case "message" if isinstance(record.get("message"), dict):
+            message = as_map(record["message"])
+            role = message.get("role")
+            if role == "custom" or (role == "user" and message.keys() & _CUSTOM_TYPES):
+                return _camel_at("content", _custom_message(record, message))
+            return {**record, "message": _migrated_message(message)}
+        case _:
+            return record
+
+
+_CUSTOM_TYPES = frozenset(("custom_type", "customType"))
+_OF_THE_MESSAGE = ("content", "display", "details")
 
 
 def _custom_message(record: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
-    entry = {key: record[key] for key in ("id", "parent_id", "timestamp") if key in record}
+    """Give the entry with what its message said; an unknown key stays, and Tau refuses it."""
+    taken = {"type", "message", "custom_type", *_OF_THE_MESSAGE}
+    entry = {key: value for key, value in record.items() if key not in taken}
     time = message.get("timestamp")
     if isinstance(time, (int, float)) and not isinstance(time, bool):
         entry["timestamp"] = time / 1000
     entry["type"] = "custom_message"
-    for key in ("customType", "custom_type"):
-        if key in message:
-            entry["custom_type"] = message[key]
-    return entry | {
-        key: message[key] for key in ("content", "display", "details") if key in message
-    }
+    names = ["customType", "custom_type"]
+    if message.get("role") == "user":
+        names.reverse()
+    entry["custom_type"] = next((message[name] for name in names if name in message), None)
+    return entry | {key: message[key] for key in _OF_THE_MESSAGE if key in message}
 
 
 def _migrated_message(message: dict[str, Any]) -> dict[str, Any]:
@@ -327,24 +338,24 @@ def _migrated_assistant(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _migrated_tool(message: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"name", "tool_call_id", "ok", "data", "error", "role", "details", "content"}
+    old = {"name", "tool_call_id", "ok", "data", "error"}
     result: dict[str, Any] = {
-        "role": "toolResult",
-        "toolCallId": message.get("tool_call_id", ""),
-        "toolName": message.get("name", "unknown"),
         "content": [],
+        **{key: value for key, value in message.items() if key not in old},
         **_as_blocks(message),
-        **{key: value for key, value in message.items() if key not in names},
+        "role": "toolResult",
+        "toolCallId": message.get("tool_call_id", message.get("toolCallId", "")),
+        "toolName": message.get("name", message.get("toolName", "unknown")),
         "isError": not message.get("ok", True),
     }
     data, details = message.get("data"), message.get("details")
-    if isinstance(data, dict):
+    if isinstance(data, dict) and isinstance(details, dict):
         result["details"] = {**as_map(data), **as_map(details)}
-    elif details is not None or data is not None:
-        result["details"] = data if details is None else details
+    elif details is None and data is not None:
+        result["details"] = data
     error = message.get("error")
     if error and not result["content"]:
-        result["content"] = [{"type": "text", "text": error}]
+        result["content"] = [{"type": "text", "text": str(error)}]
     return result
 
 
@@ -368,6 +379,11 @@ def camel_message(message: Mapping[str, Any]) -> dict[str, Any]:
         name = key if name in message and name != key else name
         camel[name] = _camel_inside(value) if name in _OWN_OBJECTS else value
     return camel
+
+
+def _camel_at(key: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """Give an entry, whose own keys are in snake_case, with camelCase inside one of its values."""
+    return {**entry, key: _camel_inside(entry[key])} if key in entry else entry
 
 
 def _camel_inside(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import msgspec
@@ -42,6 +42,9 @@ _VERDICTS = {
         "remove the first three bytes",
         refuses="Tau refuses a session that begins with a byte order mark",
     ),
+    Code.BAD_UTF8: Verdict(
+        refuses="Tau refuses a session with bad UTF-8 or with control characters not escaped"
+    ),
     Code.SEVERAL_ON_LINE: Verdict(
         "two writers, or a torn write: put a newline between the records",
         refuses="Tau refuses a session with two records on one line",
@@ -49,8 +52,8 @@ _VERDICTS = {
     Code.DUPLICATE_ID: Verdict(refuses="Tau refuses a session in which an id is used twice"),
     Code.CYCLE: Verdict(refuses="Tau refuses a session whose parents go in a circle"),
 }
-_LABEL_TARGETS = frozenset(("message", "compaction", "branch_summary"))
-_NO_LABEL_TARGETS = frozenset(("label", "leaf"))
+_LABEL_TARGETS = ("message", "compaction", "branch_summary")
+_NO_LABEL_TARGETS = ("label", "leaf")
 
 
 class TauReading(Reading):
@@ -63,6 +66,10 @@ class TauReading(Reading):
     def __init__(self, location: str) -> None:
         super().__init__(location)
         self.labels: list[Label] = []
+        self.old_labels: list[int] = []
+        """Places in `labels` of those that name no target; they have a stand-in there."""
+        self.branchable: str | None = None
+        self.ordinary: str | None = None
         self.compactions: list[tuple[int, object]] = []
         self.types: list[str] = []
         self.info: dict[str, Any] = {}
@@ -83,7 +90,7 @@ class TauReading(Reading):
                 hint="kept as custom",
             )
         elif kind == "label":
-            self._take_label(entry, place)
+            self._take_label(record, place)
         elif kind == "session_info":
             self.info = entry
         elif kind == "leaf":
@@ -98,6 +105,7 @@ class TauReading(Reading):
                 hint=f"shown as {place.name}; Tau gives it another id each time it reads the file",
                 severity=Severity.NOTE,
             )
+        self._take_label_target(record)
         self.types.append(kind)
         time = seconds(entry.get("timestamp"))
         self.add(_head(kind, entry), record.get("id"), record.get("parent_id"), place, time)
@@ -105,7 +113,19 @@ class TauReading(Reading):
     def _take_label(self, entry: Mapping[str, Any], place: Place) -> None:
         text = entry.get("label")
         text = text.strip() if isinstance(text, str) else text
-        self.labels.append(Label(entry.get("target_id"), text, place))
+        target = entry.get("target_id")
+        if "target_id" not in entry:
+            self.old_labels.append(len(self.labels))
+            target = entry.get("parent_id") or entry.get("id")
+        self.labels.append(Label(target, text, place))
+
+    def _take_label_target(self, record: Mapping[str, Any]) -> None:
+        """Remember the first entries that an old label may mark, by their type in the file."""
+        kind, own_id = record.get("type"), text_or_none(record.get("id"))
+        if self.branchable is None and kind in _LABEL_TARGETS:
+            self.branchable = own_id
+        if self.ordinary is None and kind not in _NO_LABEL_TARGETS:
+            self.ordinary = own_id
 
     def end_gap(self) -> None:
         """Make an open gap a checkpoint, keeping the types in step with the checkpoints."""
@@ -121,7 +141,7 @@ class TauReading(Reading):
             self.heads,
             linked.ids,
             linked.parents,
-            resolved_labels(self._targeted_labels(linked.ids), linked.ids),
+            resolved_labels(self._targeted_labels(), linked.ids),
             next(entries, None),
             text_or_none(self.info.get("title")),
             text_or_none(self.info.get("cwd")),
@@ -131,7 +151,7 @@ class TauReading(Reading):
     def findings_of(self, session: Session) -> list[Finding]:
         """Give what only the whole session shows: entries that name nothing, or in vain."""
         return [
-            *labels_on_nothing(self._targeted_labels(session.ids), session.rows),
+            *labels_on_nothing(self._targeted_labels(), session.rows),
             *super().findings_of(session),
             *kept_entries_missing(session, self.compactions, self.agent),
             *self._ignored_leaf(session),
@@ -158,20 +178,16 @@ class TauReading(Reading):
     def _may_be_active(self, row: int) -> bool:
         return self.types[row] != "leaf" and self.heads.kind(row) is not Kind.GAP
 
-    def _targeted_labels(self, ids: Sequence[str]) -> list[Label]:
-        """Give the labels with their targets; one of an old file marks its first own entry."""
-        if all(label.target is not None for label in self.labels):
-            return self.labels
-        rows = range(len(self.types))
-        first = next((row for row in rows if self.types[row] in _LABEL_TARGETS), None)
-        if first is None:
-            others = (row for row in rows if self.types[row] not in {*_NO_LABEL_TARGETS, ""})
-            first = next(others, None)
-        target = None if first is None else ids[first]
-        return [
-            label._replace(target=target) if label.target is None else label
-            for label in self.labels
-        ]
+    def _targeted_labels(self) -> list[Label]:
+        """Give the labels with their targets; an old one marks the file's first entry with an id.
+
+        A branchable entry comes before others; where there is neither, the stand-in remains.
+        """
+        target = self.ordinary if self.branchable is None else self.branchable
+        labels = list(self.labels)
+        for place in self.old_labels if target else ():
+            labels[place] = labels[place]._replace(target=target)
+        return labels
 
 
 def _head(kind: str, entry: dict[str, Any]) -> Head:

@@ -16,7 +16,6 @@ import msgspec
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.replay import Repair, Replay
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.formats.shared.pi_messages import content_text
 
 INTERRUPTED = "Tool call interrupted by user"
 
@@ -182,7 +181,15 @@ class _Results:
 
 
 def _is_interruption(message: Mapping[str, Any]) -> bool:
-    return message.get("isError") is True and content_text(message.get("content")) == INTERRUPTED
+    return message.get("isError") is True and _text(message.get("content")) == INTERRUPTED
+
+
+def _text(content: Any) -> str:
+    """Give the text of a content as Tau joins it: nothing stands between two blocks."""
+    if isinstance(content, str):
+        return content
+    texts = [as_map(block).get("text") for block in as_list(content)]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _interrupted(call: _Call) -> dict[str, Any]:
