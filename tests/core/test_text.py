@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_text
 
-from tt_debugger.core.text import LONGEST_CLUSTER, acting, safe_line, safe_text, summary_line
+from tt_debugger.core.text import (
+    LONGEST_CLUSTER,
+    acting,
+    pieces,
+    safe_line,
+    safe_text,
+    summary_line,
+)
 
 ACUTE = "\N{COMBINING ACUTE ACCENT}"
 
@@ -86,3 +93,16 @@ def test_a_summary_is_one_line_of_bounded_length(text: str, limit: int):
 
 def test_a_summary_that_was_cut_ends_in_an_ellipsis():
     assert summary_line("one\n two   three four", 10) == "one two t…"
+
+
+@given(st.text(), st.integers(1, 5))
+def test_pieces_are_the_text_and_begin_with_no_mark(text: str, size: int) -> None:
+    parts = list(pieces(text, size))
+
+    assert "".join(parts) == text
+    assert all(len(part) >= size for part in parts[:-1])
+    assert not any(unicodedata.category(part[0]) in {"Mn", "Me"} for part in parts[1:])
+
+
+def test_a_text_without_characters_is_one_piece() -> None:
+    assert list(pieces("", 3)) == [""]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 TAB_WIDTH = 4
@@ -59,6 +60,19 @@ def safe_text(text: str) -> str:
 def safe_line(text: str) -> str:
     """Give the text as one safe line: a line feed is shown as its picture."""
     return safe_text(text).replace("\n", NEWLINE_PICTURE)
+
+
+def pieces(text: str, size: int) -> Iterator[str]:
+    """Give a text in pieces of about `size` characters, none cut off from its combining marks."""
+    begin = 0
+    while True:
+        end = begin + size
+        while end < len(text) and _joins_cluster(text[end]):
+            end += 1
+        yield text[begin:end]
+        begin = end
+        if begin >= len(text):
+            return
 
 
 def summary_line(text: str, limit: int = 120) -> str:

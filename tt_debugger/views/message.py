@@ -11,7 +11,7 @@ from rich.text import Text
 
 from tt_debugger.core.changes import Append, Change, Put, Splice
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.text import safe_line, summary_line
+from tt_debugger.core.text import pieces, safe_line, summary_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.values import json_lines
 
@@ -148,5 +148,4 @@ def image_line(block: dict[str, Any]) -> str:
 def _text_lines(text: str, style: str) -> Iterator[Text]:
     # Split first: a text can be megabytes long, and only what is seen need be made safe.
     for line in text.replace("\r\n", "\n").split("\n"):
-        for begin in range(0, max(len(line), 1), PIECE):
-            yield Text(safe_line(line[begin : begin + PIECE]), style)
+        yield from (Text(safe_line(piece), style) for piece in pieces(line, PIECE))
