@@ -18,6 +18,7 @@ from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
 from tt_debugger.tui.widgets.inspector import Inspector, TabBar, Waiting
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.state_tree import StateTree
+from tt_debugger.views.message import PIECE
 
 
 def tree(pilot: Pilot) -> CheckpointTree:
@@ -369,7 +370,7 @@ def test_a_line_of_megabytes_is_taken_in_pieces_and_never_before_there_is_room(t
         await press(pilot, "2")
         pane = pilot.app.screen.inspector.pane
         assert len(pane._given) < 10
-        assert {len(line) for line in pane.plain_lines[1:-1]} <= {pane._width, 4096 % pane._width}
+        assert {len(line) for line in pane.plain_lines[1:-1]} <= {pane._width, PIECE % pane._width}
 
     drive(script, write_pi(tmp_path / "wide.jsonl", "x" * 3_000_000))
 

@@ -16,7 +16,7 @@ from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.values import json_lines
 
 _LONG_VALUE = 60
-PIECE = 4096
+PIECE = 32_768
 """Characters of one line of the view; a longer line of a message is drawn in pieces."""
 
 
