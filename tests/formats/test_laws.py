@@ -33,6 +33,8 @@ from tt_debugger.core.refs import Resolver
 from tt_debugger.core.replay import Replay
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.pi import Pi
+from tt_debugger.formats.shared.jsonl import PROGRESS_EVERY
 from tt_debugger.store import Follows, Loaded, Store
 from tt_debugger.views.checkpoint import meta_lines, title_line
 from tt_debugger.views.graph import graph_lines
@@ -217,6 +219,31 @@ def test_a_fixture_read_in_pieces_is_the_fixture_read_whole(
 def test_a_fixture_read_byte_by_byte_is_the_fixture_read_whole(path: Path):
     content = (FIXTURES / "tau" / "edge-crlf.jsonl").read_bytes()
     check_tail_law(path, "tau", [content[n : n + 1] for n in range(len(content))])
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"id": "x"'])
+def test_what_is_written_while_a_file_is_read_is_for_follow(path: Path, torn: bytes):
+    entry = jsonl(pi(None, None, user("hi")))
+    written = PROGRESS_EVERY * 2
+    path.write_bytes(jsonl(PI_HEADER) + entry * written + torn)
+    store = Pi.open(str(path))
+    heard: list[int] = []
+
+    def write_as_much_again(done: int, size: int) -> None:
+        assert done <= size
+        heard.append(done)
+        # Written faster than read; a reader that runs after it would otherwise never end.
+        if len(heard) < 20:
+            with path.open("ab") as file:
+                file.write(b"\n" + entry * written)
+
+    loaded = store.load(store.sessions()[0], write_as_much_again)
+
+    # A line that was torn when reading began may be whole by now, and is no record here.
+    assert (len(loaded.session), len(heard)) == (written + bool(torn), 3)
+    rest = followed(store, loaded).session
+    assert facts(rest) == facts(load(path, "pi")[1].session)
+    store.close()
 
 
 def test_a_session_that_was_given_out_stays_as_it_was(path: Path):

@@ -53,7 +53,10 @@ def old(message: Any = None, **entry: Any) -> dict[str, Any]:
     return {"type": "message", "message": message} if message else entry
 
 
-@pytest.mark.parametrize("version", [{}, {"version": None}, {"version": 1.0}, {"version": 0}])
+@pytest.mark.parametrize(
+    "version",
+    [{}, *({"version": each} for each in (None, 1.0, 0, "1", " 1 ", "", False))],
+)
 def test_version_1_is_chained_in_file_order_and_named_by_line(
     opened: Any, version: dict[str, Any]
 ):
@@ -62,6 +65,13 @@ def test_version_1_is_chained_in_file_order_and_named_by_line(
 
     assert list(session.ids) == ["L2", "gap@4", "L5"]
     assert ids_of(session, session.active_path) == "L2 L5"
+
+
+@pytest.mark.parametrize("version", [3, "3", "x", "nan", "inf", {}, [2], 1e308])
+def test_any_other_version_has_ids(opened: Any, version: Any):
+    session, _ = opened({**PI_HEADER, "version": version}, pi("a", None, user("hi")))
+
+    assert list(session.ids) == ["a"]
 
 
 @pytest.mark.parametrize("damage", [[], ["", "  "], ["garbage"]])
@@ -76,6 +86,43 @@ def test_the_index_of_a_kept_entry_counts_parsed_lines_only(opened: Any, damage:
     )
 
     assert texts(replay.state(session.active)) == ["S", "two", "three"]
+
+
+def test_records_that_share_a_line_are_not_in_the_chain_of_version_1_nor_counted(opened: Any):
+    session, replay = opened(
+        {**PI_HEADER, "version": 1},
+        old(user("one")),
+        glued(old(user("lost")), old(user("lost too"))),
+        "[]",
+        old(user("two")),
+        old(type="compaction", summary="S", firstKeptEntryIndex=3),
+    )
+
+    assert ids_of(session, session.active_path) == "L2 L5 L6"
+    assert texts(replay.state(session.active)) == ["S", "two"]
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("bad", "Pi skips this line in silence"),
+        ("null", "Pi skips this line in silence"),
+        ("0 1", "Pi skips this line in silence"),
+        ("[NaN]", "Pi skips this line in silence"),
+        ("[]", "as the last line it leaves the context empty"),
+        ('"x"', "as the last line it leaves the context empty"),
+        ("7", "as the last line it leaves the context empty"),
+        ("[" * 300 + "]" * 300, "this limit is that of ttdbg"),
+    ],
+)
+def test_what_pi_makes_of_a_line_that_is_no_record_is_in_the_hint(
+    opened: Any, line: str, hint: str
+):
+    session, _ = opened(PI_HEADER, pi("a", None, user("hi")), line)
+
+    assert session.ids[session.active] == "a"
+    assert all(hint in (each.hint or "") for each in session.findings)
+    assert set(codes(session.findings)) == {"TT101"}
 
 
 def test_the_session_is_what_the_header_says(opened: Any):
@@ -207,6 +254,12 @@ def test_a_time_that_is_none_is_no_time_and_no_finding(opened: Any, time: Any):
 
 HI, YO = user("hi"), assistant("yo")
 
+
+def glued(*records: Any) -> bytes:
+    """Give several records on one line, without its end."""
+    return b"".join(jsonl(each)[:-1] for each in records)
+
+
 # Of each: the file, the ids in storage order, the active leaf, and code and line of each finding.
 PI_TABLE: dict[str, tuple[bytes, str, str, str]] = {
     "a torn last line": (
@@ -229,10 +282,76 @@ PI_TABLE: dict[str, tuple[bytes, str, str, str]] = {
         "TT201 3, TT403 3",
     ),
     "two records on one line": (
-        jsonl(PI_HEADER, jsonl(pi("a", None, HI))[:-1] + jsonl(pi("b", "a", YO))[:-1]),
+        jsonl(PI_HEADER, pi("a", None, HI), glued(pi("b", "a", YO), pi("c", "b", HI))),
+        "a b c",
+        "a",
+        "TT403 3, TT107 3",
+    ),
+    "two records on the only line": (
+        jsonl(PI_HEADER, glued(pi("a", None, HI), pi("b", "a", YO))),
         "a b",
         "b",
-        "TT107 2",
+        "TT403 2, TT107 2",
+    ),
+    "a record with garbage behind it": (
+        jsonl(PI_HEADER, pi("a", None, HI), glued(pi("b", "a", YO), "{")),
+        "a b gap@3.2",
+        "a",
+        "TT403 3, TT101 3",
+    ),
+    "a number that is no JSON": (
+        jsonl(PI_HEADER, pi("a", None, HI), b'{"id":"b","type":"usage","parentId":"a","n":NaN}'),
+        "a b",
+        "a",
+        "TT108 3, TT403 3",
+    ),
+    "a number beyond 64 bits, which JSON.parse rounds": (
+        jsonl(PI_HEADER, pi("a", None, HI), pi("b", "a", type="usage", n=1 << 70)),
+        "a b",
+        "b",
+        "TT108 3",
+    ),
+    "a raw control character": (
+        jsonl(PI_HEADER, b'{"id":"a","type":"usage","kind":"\t"}', pi("b", "a", HI)),
+        "a b",
+        "b",
+        "TT105 2, TT403 2",
+    ),
+    "bytes that are no UTF-8": (
+        jsonl(PI_HEADER, b'{"id":"a","type":"usage","kind":"\xff"}'),
+        "a",
+        "a",
+        "TT105 2",
+    ),
+    "a header that Pi cannot read": (
+        jsonl(glued(PI_HEADER, pi("a", None, HI)), pi("b", "a", YO)),
+        "a b",
+        "b",
+        "TT403 1, TT107 1, TT402 2",
+    ),
+    "a header whose id is no text": (
+        jsonl({**PI_HEADER, "id": 7}, pi("a", None, HI)),
+        "a",
+        "a",
+        "TT402 1",
+    ),
+    "a number before the header": (
+        jsonl("5", PI_HEADER, pi("a", None, HI)),
+        "gap@1 a",
+        "a",
+        "TT402 1, TT101 1, TT404 2",
+    ),
+    "null before the header": (
+        jsonl("null", PI_HEADER, pi("a", None, HI)),
+        "gap@1 a",
+        "a",
+        "TT101 1",
+    ),
+    "an empty id and an empty parent": (
+        jsonl(PI_HEADER, pi("", None, HI), pi("b", "", YO)),
+        "L2 b",
+        "b",
+        "",
     ),
     "an id used twice": (
         jsonl(PI_HEADER, pi("a", None, HI), pi("b", "a", YO), pi("a", None, HI)),
@@ -332,6 +451,5 @@ def test_what_pi_loses_is_shown_and_said(
     session = session_of(content, "pi", tmp_path)
 
     assert " ".join(session.ids) == ids
-    assert session.active is not None
-    assert session.ids[session.active] == active
+    assert ("" if session.active is None else session.ids[session.active]) == active
     assert said(session) == findings

@@ -43,7 +43,6 @@ ENTRY_TYPES = frozenset(
 )
 
 _VERDICTS = {
-    Code.UNREADABLE: Verdict("Pi skips this line in silence; what hangs on it becomes a new root"),
     Code.TORN_TAIL: Verdict(
         "it may still be being written; Pi skips it in silence, and Pi 0.73 glues its next entry"
         " to it and loses that too"
@@ -56,6 +55,9 @@ _VERDICTS = {
         refuses="the parents go in a circle: Pi 1.6 stops with an error, Pi 0.73 never ends",
     ),
 }
+
+_SKIPPED = "Pi skips this line in silence; what hangs on it becomes a new root"
+_TAKEN = "Pi takes this for an entry without an id; as the last line it leaves the context empty"
 
 
 class PiSession(msgspec.Struct, frozen=True):
@@ -86,6 +88,8 @@ class PiReading(Reading):
         self.titles: list[tuple[int, str | None]] = []
         self.entry_names: list[str | None] = []
         self.compactions: list[tuple[int, Mapping[str, Any]]] = []
+        self.passed_over: set[int] = set()
+        self.passed_line = 0
 
     @property
     def session_id(self) -> SessionId:
@@ -100,28 +104,61 @@ class PiReading(Reading):
 
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Take a header, or an entry as a checkpoint."""
-        if record.get("type") == "session":
+        is_header = record.get("type") == "session"
+        if place.is_json:
+            self._check_first(place, is_header=is_header and isinstance(record.get("id"), str))
+        else:
+            self._pass_over(place)
+        if is_header:
             self._take_header(record, place)
             return
-        if self.header is None and not self.entry_names:
-            self.note(
-                Code.AGENT_REFUSES,
-                "the first record is no session header",
-                place,
-                hint="Pi 1.6 does not open this file; Pi 0.73 would overwrite it by an empty one",
-            )
         first_version = self.version == 1 and self.header is not None
-        own_id = place.name if first_version else record.get("id")
-        parent = record.get("parentId")
+        # For Pi an empty id names nothing, and an empty parent is none.
+        own_id = place.name if first_version else _none_if_empty(record.get("id"))
+        parent = _none_if_empty(record.get("parentId"))
         if first_version:
             parent = next((name for name in reversed(self.entry_names) if name), None)
         head = self._head(record, place)
         self.add(head, own_id, parent, place, _seconds(record.get("timestamp")))
-        self.entry_names.append(place.name if first_version else None)
+        if place.is_json:
+            self.entry_names.append(place.name if first_version else None)
+        else:
+            self.passed_over.add(len(self.links) - 1)
+
+    def take_other(self, value: object, place: Place) -> str:
+        """Count a line that Pi takes for an entry: all JSON but what is false in JavaScript."""
+        if value is msgspec.UNSET or (not value and not isinstance(value, list)):
+            return _SKIPPED
+        self._check_first(place, is_header=False)
+        self.entry_names.append(None)
+        return _TAKEN
+
+    def _check_first(self, place: Place, *, is_header: bool) -> None:
+        """Say that Pi refuses a file in which the first that it can read is no header."""
+        if self.entry_names or is_header:
+            return
+        self.note(
+            Code.AGENT_REFUSES,
+            "the first record is no session header with an id",
+            place,
+            hint="Pi 1.6 does not open this file; Pi 0.73 would overwrite it by an empty one",
+        )
+
+    def _pass_over(self, place: Place) -> None:
+        if place.line == self.passed_line:
+            return
+        self.passed_line = place.line
+        self.note(
+            Code.AGENT_LOSES,
+            "this line is no JSON for Pi, which passes over it",
+            place,
+            hint="for Pi, what hangs on it starts a new root; here it stays joined",
+        )
 
     def _take_header(self, record: dict[str, Any], place: Place) -> None:
         is_first = not self.entry_names
-        self.entry_names.append(None)
+        if place.is_json:
+            self.entry_names.append(None)
         if self.header is not None:
             self.note(
                 Code.HEADER,
@@ -131,9 +168,7 @@ class PiReading(Reading):
             )
             return
         self.header = record
-        version = record.get("version") or 1
-        is_number = isinstance(version, (int, float))
-        self.version = max(1, int(version)) if is_number else NEWEST_VERSION
+        self.version = _version(record.get("version"))
         if self.version > NEWEST_VERSION:
             self.note(
                 Code.NEWER_VERSION,
@@ -201,8 +236,25 @@ class PiReading(Reading):
 
 
 def _last_entry(reading: PiReading) -> int | None:
+    """Give the last entry that Pi reads; where it reads none, the last one that there is."""
     rows = range(len(reading.links) - 1, -1, -1)
-    return next((row for row in rows if reading.heads.kind(row) is not Kind.GAP), None)
+    entries = [row for row in rows if reading.heads.kind(row) is not Kind.GAP]
+    read = (row for row in entries if row not in reading.passed_over)
+    return next(read, entries[0] if entries else None)
+
+
+def _none_if_empty(name: object) -> object:
+    return None if name == "" else name
+
+
+def _version(value: object) -> int:
+    """Give the version that a header names; Pi compares it as a number, whatever its type."""
+    if not isinstance(value, (int, float, str)):
+        return 1 if value is None else NEWEST_VERSION
+    try:
+        return max(1, int(float(value or 1)))
+    except (ValueError, OverflowError):
+        return NEWEST_VERSION
 
 
 def first_kept(session: Session, entry: Mapping[str, Any]) -> object:

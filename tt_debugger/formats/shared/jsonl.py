@@ -12,6 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
@@ -27,7 +28,7 @@ from tt_debugger.storage.lines import Line, lines
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
 FINGERPRINT = 4096
 PROGRESS_EVERY = 1024
@@ -76,7 +77,7 @@ class JsonlFile(ABC):
         """Give the one session's id, reading no further than to where it stands."""
         reading = self.reading(self.location)
         if not reading.has_session_id:
-            for line in lines(self._file):
+            for line in self._lines_there():
                 reading.read(line)
                 if reading.has_session_id:
                     break
@@ -101,6 +102,14 @@ class JsonlFile(ABC):
             return Loaded(position.session, since)
         return self._read_on(position.reading.copied(), position.offset, position.number, unheard)
 
+    def _lines_there(self, offset: int = 0, number: int = 1) -> Iterator[Line]:
+        """Go over the lines that begin before the end that the file has now.
+
+        A writer may be faster than this reader; what it adds is for `follow`.
+        """
+        size = self._file.size()
+        return takewhile(lambda line: line.offset < size, lines(self._file, offset, number))
+
     def _reopen(self) -> None:
         try:
             old, self._file = self._file, RegularFile(self.location)
@@ -112,15 +121,15 @@ class JsonlFile(ABC):
     def _read_on(self, reading: Reading, offset: int, number: int, progress: Progress) -> Loaded:
         size, tail = self._file.size(), None
         with _no_collection():
-            for line in lines(self._file, offset, number):
+            for line in self._lines_there(offset, number):
                 if not line.is_whole:
                     tail = line
                     break
                 reading.read(line)
                 offset, number = line.offset + line.length, line.number + 1
                 if number % PROGRESS_EVERY == 0:
-                    progress(offset, size)
-        progress(offset, size)
+                    progress(min(offset, size), size)
+        progress(min(offset, size), size)
         size = offset + (tail.length if tail else 0)
         session = _with_tail(reading, tail, size)
         position = _Position(reading, offset, number, self._fingerprint(size), size, session)

@@ -7,9 +7,10 @@ for it, and keeps what its rules need.
 from __future__ import annotations
 
 import copy
+import json
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, ClassVar, Self
 
@@ -18,7 +19,7 @@ import msgspec
 from tt_debugger.core.findings import Code, Finding, Severity, finding
 from tt_debugger.core.model import Extent, Head, Heads, Kind, Session, SessionId
 from tt_debugger.core.tree import NO_ROW, Link, Linked, link
-from tt_debugger.formats.shared.records import Leniency, Record, Refused, records
+from tt_debugger.formats.shared.records import Leniency, Record, Refused, records, too_deep
 from tt_debugger.storage.lines import LONGEST, Line
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -32,13 +33,18 @@ _CODES = {
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
-    """Where a record stands; `part` counts the records of one line from 1."""
+    """Where a record stands; `part` counts the records of one line from 1.
+
+    `is_json` is False where a parser that forgives nothing, such as JSON.parse, would drop the
+    line: the agent itself may never have seen the record.
+    """
 
     line: int
     part: int
     offset: int
     length: int
     is_whole: bool = True
+    is_json: bool = True
 
     @property
     def name(self) -> str:
@@ -77,6 +83,14 @@ class Reading(ABC):
     @abstractmethod
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Interpret one record: add a checkpoint, or remember it as a header."""
+
+    def take_other(self, value: object, place: Place) -> str | None:
+        """Hear of a line that is no record, and give a hint for its finding.
+
+        The value is what the line holds for a parser that forgives nothing, UNSET where it is
+        no JSON.
+        """
+        return None
 
     @abstractmethod
     def session(self, linked: Linked, extent: Extent) -> Session:
@@ -135,13 +149,17 @@ class Reading(ABC):
         margin = len(line.data) - len(data)
         if not data.strip():
             if line.length > LONGEST:
-                self._skip(_place(line), f"the line is longer than {LONGEST >> 20} MiB")
+                why = f"the line is longer than {LONGEST >> 20} MiB"
+                self._skip(_place(line), why, self._own_limit)
             return
         pieces = records(data)
+        is_json = _is_json(data, pieces)
         for part, piece in enumerate(pieces, 1):
             begin = 0 if part == 1 else piece.begin + margin
             end = line.length if part == len(pieces) else piece.end + margin
-            place = Place(line.number, part, line.offset + begin, end - begin, line.is_whole)
+            place = Place(
+                line.number, part, line.offset + begin, end - begin, line.is_whole, is_json
+            )
             if part > 1 and isinstance(piece, Record) and data[piece.begin] not in self.line_ends:
                 self.note(
                     Code.SEVERAL_ON_LINE,
@@ -149,12 +167,21 @@ class Reading(ABC):
                     place,
                     hint="two writers, or a torn write; most agents lose the whole line",
                 )
-            self._read_piece(piece, place)
+            if isinstance(piece, Refused):
+                self._skip(place, piece.why, self._hint_on(data, place))
+            else:
+                self._read_record(piece, place)
 
-    def _read_piece(self, piece: Record | Refused, place: Place) -> None:
-        if isinstance(piece, Refused):
-            self._skip(place, piece.why)
-            return
+    def _hint_on(self, data: bytes, place: Place) -> str | None:
+        if too_deep(data):
+            return self._own_limit
+        return self.take_other(_strict_value(data) if place.is_json else msgspec.UNSET, place)
+
+    @property
+    def _own_limit(self) -> str:
+        return f"this limit is that of ttdbg; {self.agent} may read the line"
+
+    def _read_record(self, piece: Record, place: Place) -> None:
         self.end_gap()
         for leniency in piece.forgiven:
             self.note(_CODES[leniency], str(leniency), place)
@@ -171,7 +198,7 @@ class Reading(ABC):
                 place = msgspec.structs.replace(place, offset=last)
             self.note(Code.NO_FINAL_NEWLINE, "the last record has no line end", place)
 
-    def _skip(self, place: Place, why: str) -> None:
+    def _skip(self, place: Place, why: str, hint: str | None = None) -> None:
         """Count bytes that are no record; those that follow each other are one gap."""
         if not place.is_whole:
             self.end_gap()
@@ -189,7 +216,7 @@ class Reading(ABC):
         else:
             self.end_gap()
             self._gap = place
-        self.note(Code.UNREADABLE, f"not readable: {why}", place)
+        self.note(Code.UNREADABLE, f"not readable: {why}", place, hint=hint)
 
     def end_gap(self) -> None:
         """Make the gap that is open, if any, a checkpoint of its own."""
@@ -285,6 +312,32 @@ def lost_history(session: Session, links: list[Link], agent: str) -> list[Findin
             offset=head.offset,
         )
     ]
+
+
+def _is_json(data: bytes, pieces: Sequence[Record | Refused]) -> bool:
+    """Tell whether a parser that forgives nothing reads the line, as one value."""
+    piece = pieces[0]
+    if len(pieces) == 1 and isinstance(piece, Record) and not piece.forgiven:
+        return True
+    return len(pieces) == 1 and _strict_value(data) is not msgspec.UNSET
+
+
+def _strict_value(data: bytes) -> object:
+    """Give what JSON.parse reads of a line, UNSET where it drops it.
+
+    Bytes that are no UTF-8 and numbers of any size are none of its concern.
+    """
+    try:
+        return json.loads(
+            data.decode(errors="replace"), parse_constant=_no_constant, parse_int=float
+        )
+    except (ValueError, RecursionError):
+        return msgspec.UNSET
+
+
+def _no_constant(name: str) -> None:
+    message = f"{name} is no JSON"
+    raise ValueError(message)
 
 
 def _place(line: Line) -> Place:
