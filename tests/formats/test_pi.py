@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,35 +14,19 @@ from builders import (
     codes,
     ids_of,
     jsonl,
-    load,
     pi,
-    replay_of,
     said,
     session_of,
     user,
 )
 
-from tt_debugger.core.model import Kind, Role, Session, Usage
-from tt_debugger.core.replay import Replay
+from tt_debugger.core.model import Kind, Role, Usage
 from tt_debugger.formats.pi import Pi
-
-Opened = tuple[Session, Replay]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Any]:
-    stores: list[Any] = []
-
-    def open_file(*records: Any) -> Opened:
-        path = tmp_path / "a-name.jsonl"
-        path.write_bytes(jsonl(*records))
-        store, loaded = load(path, "pi")
-        stores.append(store)
-        return loaded.session, replay_of(store, loaded.session)
-
-    yield open_file
-    for store in stores:
-        store.close()
+def opened(open_as: Callable[..., Any]) -> Any:
+    return partial(open_as, "pi")
 
 
 def texts(state: dict[str, Any]) -> list[str]:

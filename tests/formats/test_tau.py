@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import assistant, codes, jsonl, load, replay_of, said, session_of, tau, user
-
-from tt_debugger.core.model import Session
-from tt_debugger.core.replay import Replay
+from builders import assistant, codes, jsonl, said, session_of, tau, user
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Any]:
-    stores: list[Any] = []
-
-    def open_file(*records: Any) -> tuple[Session, Replay]:
-        path = tmp_path / "a-name.jsonl"
-        path.write_bytes(jsonl(*records))
-        store, loaded = load(path, "tau")
-        stores.append(store)
-        return loaded.session, replay_of(store, loaded.session)
-
-    yield open_file
-    for store in stores:
-        store.close()
+def opened(open_as: Callable[..., Any]) -> Any:
+    return partial(open_as, "tau")
 
 
 def texts(state: dict[str, Any]) -> list[str]:

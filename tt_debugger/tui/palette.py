@@ -26,28 +26,7 @@ DARK = Theme(
         "rule": "#38465c",
     },
 )
-LIGHT = Theme(
-    name="ttdbg-light",
-    primary="#0b5cad",
-    foreground="#1f2733",
-    background="#fafbfc",
-    surface="#fafbfc",
-    panel="#eef1f5",
-    success="#17734a",
-    error="#b3261e",
-    warning="#9a5200",
-    accent="#0b5cad",
-    dark=False,
-    variables={
-        "dim": "#5c6878",
-        "lane": "#6a45c4",
-        "label": "#7a6200",
-        "cursor": "#cfe3fa",
-        "cursor-far": "#e4e9f0",
-        "rule": "#c3ccd8",
-    },
-)
-THEMES = (DARK, LIGHT)
+THEMES = (DARK,)
 
 
 def palette_of(theme: Theme) -> Palette:

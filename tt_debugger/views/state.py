@@ -57,18 +57,11 @@ class StateRows:
         if not 0 <= place < len(self):
             raise IndexError(place)
         holder = self._root
-        while True:
-            for index, inner in holder.open_members:
-                if place <= index:
-                    break
-                if place <= index + inner.size:
-                    holder, place = inner, place - index - 1
-                    break
-                place -= inner.size
-            else:
-                return self._row(holder, place)
-            if holder is not inner:
-                return self._row(holder, place)
+        inner, place = holder.at(place)
+        while inner is not None:
+            holder = inner
+            inner, place = holder.at(place)
+        return self._row(holder, place)
 
     def place_of(self, path: Path) -> int | None:
         """Give the line of a path, None where it is not shown."""
@@ -126,6 +119,16 @@ class _Container:
             return len(str(max(self._length - 1, 0)))
         measured = islice(self._keys, KEYS_MEASURED)
         return min(max((len(str(key)) for key in measured), default=0), WIDEST_KEY)
+
+    def at(self, place: int) -> tuple[_Container | None, int]:
+        """Give what is on a line: a line inside an open member, or a member by its index."""
+        for index, inner in self.open_members:
+            if place <= index:
+                break
+            if place <= index + inner.size:
+                return inner, place - index - 1
+            place -= inner.size
+        return None, place
 
     def key_at(self, index: int) -> Key:
         """Give the key of a member by its place."""
