@@ -24,8 +24,8 @@ def laid(parents: array[int], active: int) -> tuple[list[int], list[LaneRow]]:
     path = set(tree.path_to(active))
     order = tree.parents_first()
     places = {row: place for place, row in enumerate(order)} | {NO_ROW: NO_ROW}
-    drawn = lay_out([places[parents[row]] for row in order], [row in path for row in order])
-    return order, drawn
+    active_path = bytes(row in path for row in order)
+    return order, list(lay_out([places[parents[row]] for row in order], active_path))
 
 
 def picture(text: str, active: str) -> str:

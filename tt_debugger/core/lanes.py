@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import NamedTuple
+from itertools import compress
+from operator import eq
+from typing import NamedTuple, overload
 
-from tt_debugger.core.tree import child_columns, heir_among
+from tt_debugger.core.tree import NO_ROW
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 MOST_LANES = 8
@@ -33,120 +35,140 @@ class LaneRow(NamedTuple):
     hidden: int = 0
 
 
-class _Fork:
-    """The lane in which a row waits for its children, and who takes it.
+class Lanes(Sequence[LaneRow]):
+    """The lanes of all rows, in columns; the cells of a row are worked out when it is drawn.
 
-    Until the heir is drawn that is the row's own lane; then, for younger siblings, the late lane,
-    which the last of them takes.
+    Of each row `lanes` has the lane, `in_use` a bit for each lane in use behind it, `hidden` how
+    many more there are; `origins` the lane a branch comes from, where that is another, and `late`
+    the lane that is opened for late children.
     """
 
-    __slots__ = ("heir", "lane", "last", "late_lane")
+    def __init__(self, count: int) -> None:
+        self.lanes = [0] * count
+        self.in_use = [0] * count
+        self.hidden = [0] * count
+        self.origins: dict[int, int] = {}
+        self.late: dict[int, int] = {}
 
-    def __init__(self, lane: int, heir: int, last: int) -> None:
-        self.lane = lane
-        self.heir = heir
-        self.last = last
-        self.late_lane = -1
+    def __len__(self) -> int:
+        return len(self.lanes)
+
+    @overload
+    def __getitem__(self, index: int) -> LaneRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[LaneRow]: ...
+    def __getitem__(self, index: int | slice) -> LaneRow | list[LaneRow]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(len(self))[index]]
+        row = range(len(self))[index]
+        lane, hidden = self.lanes[row], self.hidden[row]
+        before = self.in_use[row - 1] if row else 0
+        origin, late = self.origins.get(row, lane), self.late.get(row, NO_ROW)
+        return LaneRow(lane, _cells(before, self.in_use[row], lane, origin, late, hidden), hidden)
 
 
-def lay_out(parents: Sequence[int], on_active_path: Sequence[int]) -> list[LaneRow]:
+def lay_out(
+    parents: Sequence[int], on_active_path: bytes | bytearray, last: list[int] | None = None
+) -> Lanes:
     """Give the lanes of rows in the order they are drawn, each known by the place of its parent.
 
     A parent stands before its children, or is NO_ROW; `on_active_path` is 1 for the rows there.
+    `last` has the last child of each row and of NO_ROW, where that is known already.
     """
-    begins, children = child_columns(parents)
-    layout = _Layout(on_active_path)
-    return [
-        layout.place(row, parent, children[begins[row + 1] : begins[row + 2]])
-        for row, parent in enumerate(parents)
-    ]
+    last = _last_children(parents) if last is None else last
+    heirs = last.copy()
+    for row in compress(range(len(parents)), on_active_path):
+        heirs[parents[row]] = row
+    lanes = Lanes(len(parents))
+    _place(lanes, parents, on_active_path, last, heirs)
+    return lanes
 
 
-class _Layout:
-    """The lanes in use after the rows placed so far; a row costs the same however many those are.
+def _last_children(parents: Sequence[int]) -> list[int]:
+    """Give the last child of each row, and of NO_ROW, which is the last item."""
+    last = [NO_ROW] * (len(parents) + 1)
+    for row, parent in enumerate(parents):
+        last[parent] = row
+    return last
 
-    Of the lanes that are drawn, `_drawn` has a bit for each in use; those beyond are only counted.
+
+# One long loop over local names: a switch of the filter places each of 100,000 rows anew.
+def _place(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all that they do
+    lanes: Lanes,
+    parents: Sequence[int],
+    on_active_path: bytes | bytearray,
+    last: Sequence[int],
+    heirs: list[int],
+) -> None:
+    """Place every row from top to bottom; it costs the same however many lanes are in use.
+
+    A row that waits for children waits in its lane, `waits_in`, which its heir takes. A fork whose
+    heir has been placed waits in its late lane, which its last child takes: its heir from then on.
     """
-
-    def __init__(self, on_active_path: Sequence[int]) -> None:
-        self._on_active_path = on_active_path
-        self._forks: dict[int, _Fork] = {}
-        self._runs: dict[int, int] = {}
-        self._free: list[int] = []
-        self._count = 1
-        self._drawn = 0
-        self._hidden = 0
-        self._known: dict[tuple[int, ...], LaneRow] = {}
-
-    def place(self, row: int, parent: int, children: Sequence[int]) -> LaneRow:
-        """Give the lanes of the next row."""
-        before = self._drawn
-        lane, origin, is_new = self._lane_for(row, parent)
-        if is_new and children:
-            self._take(lane)
-        elif not (is_new or children):
-            self._give_back(lane)
-        late_lane = self._open(row, lane, children)
-        hidden = self._hidden + (lane >= MOST_LANES and not children)
-        drawn = (before, self._drawn, lane, origin, late_lane, hidden)
-        laid = self._known.get(drawn)
-        if laid is None:
-            laid = self._known[drawn] = LaneRow(lane, _cells(*drawn), hidden)
-        return laid
-
-    def _lane_for(self, row: int, parent: int) -> tuple[int, int, bool]:
-        """Give the lane of a row, the lane its line comes from, and whether it is a new one."""
-        lane = self._runs.pop(parent, -1)
-        if lane >= 0:
-            return lane, lane, False
-        fork = self._forks.get(parent)
-        if fork is None:
-            lane = 0 if self._on_active_path[row] else self._free_lane()
-            return lane, lane, True
-        home = fork.lane
-        if row != fork.heir:
-            return self._free_lane(), home, True
-        if row == fork.last:
-            del self._forks[parent]
+    late_lanes, origins = lanes.late, lanes.origins
+    lane_of, in_use_behind, hidden_beside = lanes.lanes, lanes.in_use, lanes.hidden
+    most = MOST_LANES
+    waits_in = [NO_ROW] * len(last)
+    free: list[int] = []
+    lane_count, in_use, hidden = 1, 0, 0
+    # 1 for a row whose only child follows it at once.
+    flows = bytes(map(eq, last, range(1, len(last))))
+    row, end = 0, len(parents)
+    while row < end:
+        parent, child = parents[row], last[row]
+        if parent >= 0 and heirs[parent] == row:
+            lane = waits_in[parent]
+            if last[parent] != row:
+                waits_in[parent], heirs[parent] = late_lanes[parent], last[parent]
+            if child < 0:
+                if lane:
+                    heappush(free, lane)
+                if lane < most:
+                    in_use &= ~(1 << lane)
+                else:
+                    hidden -= 1
         else:
-            fork.lane, fork.heir = fork.late_lane, fork.last
-        return home, home, False
-
-    def _open(self, row: int, lane: int, children: Sequence[int]) -> int:
-        """Keep the row's lane for its children; give the lane opened for late ones, or -1."""
-        if len(children) == 1:
-            self._runs[row] = lane
-        if len(children) < 2:  # noqa: PLR2004 - a fork has two ways
-            return -1
-        fork = _Fork(lane, heir_among(children, self._on_active_path), children[-1])
-        self._forks[row] = fork
-        if fork.last != fork.heir:
-            fork.late_lane = self._free_lane()
-            self._take(fork.late_lane)
-        return fork.late_lane
-
-    def _free_lane(self) -> int:
-        """Give the first lane that is free; lane 0 never is."""
-        return self._free[0] if self._free else self._count
-
-    def _take(self, lane: int) -> None:
-        """Put lane 0 or the first free lane to use."""
-        if lane == self._count:
-            self._count += 1
-        elif lane:
-            heappop(self._free)
-        if lane < MOST_LANES:
-            self._drawn |= 1 << lane
+            lane = free[0] if free else lane_count
+            if parent >= 0:
+                origins[row] = waits_in[parent]
+            elif on_active_path[row]:
+                lane = 0
+            if child >= 0:
+                if lane == lane_count:
+                    lane_count += 1
+                elif lane:
+                    heappop(free)
+                if lane < most:
+                    in_use |= 1 << lane
+                else:
+                    hidden += 1
+        if child >= 0:
+            waits_in[row] = lane
+            if heirs[row] != child:
+                late_lane = late_lanes[row] = free[0] if free else lane_count
+                if late_lane == lane_count:
+                    lane_count += 1
+                else:
+                    heappop(free)
+                if late_lane < most:
+                    in_use |= 1 << late_lane
+                else:
+                    hidden += 1
+            hidden_beside[row] = hidden
         else:
-            self._hidden += 1
-
-    def _give_back(self, lane: int) -> None:
-        if lane:
-            heappush(self._free, lane)
-        if lane < MOST_LANES:
-            self._drawn &= ~(1 << lane)
-        else:
-            self._hidden -= 1
+            hidden_beside[row] = hidden + (lane >= most)
+        lane_of[row] = lane
+        in_use_behind[row] = in_use
+        row += 1
+        if flows[row - 1]:
+            # Rows that just go on: all of them look the same.
+            stop = flows.find(0, row)
+            if (count := stop - row) > 0:
+                lane_of[row:stop] = [lane] * count
+                in_use_behind[row:stop] = [in_use] * count
+                hidden_beside[row:stop] = [hidden] * count
+                waits_in[stop - 1] = lane
+                row = stop
 
 
 def _cells(

@@ -9,9 +9,11 @@ from __future__ import annotations
 import enum
 import math
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from itertools import compress, count, repeat
+from operator import is_, lt
 from typing import Any, NewType
 
 import msgspec
@@ -59,6 +61,16 @@ class Role(enum.StrEnum):
     ASSISTANT = "assistant"
     SYSTEM = "system"
     TOOL = "tool"
+
+
+BY_USER, FAILED, LABELLED = 32, 64, 128
+"""The bits of a row's traits; the five below them are the number of its kind."""
+KIND_BITS = 31
+KIND_NUMBERS = {kind: number for number, kind in enumerate(Kind)}
+SILENT = len(KIND_NUMBERS)
+"""The number of a custom checkpoint that says nothing."""
+# By identity: hashing a member of an enumeration takes longer than all the rest of the work.
+_NUMBERS_BY_ID = {id(kind): number for kind, number in KIND_NUMBERS.items()}
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=False):
@@ -174,6 +186,10 @@ class Heads:
             bool(self._failed[row]),
         )
 
+    def texts(self, rows: slice) -> list[str]:
+        """Give the names and summaries of a run of rows."""
+        return self._names[rows] + self._summaries[rows]
+
     def kind(self, row: int) -> Kind:
         """Give the kind of a row without making its head."""
         return self._kinds[row]
@@ -185,6 +201,31 @@ class Heads:
     def usage(self, row: int) -> Usage | None:
         """Give what a row itself used."""
         return self._usages[row]
+
+    def failed(self, row: int) -> bool:
+        """Tell whether a row went wrong."""
+        return bool(self._failed[row])
+
+    def time(self, row: int) -> float | None:
+        """Give the time of a row."""
+        time = self._times[row]
+        return None if math.isnan(time) else time
+
+    def length(self, row: int) -> int | None:
+        """Give the bytes of a row's record in its file."""
+        return _or_none(self._lengths[row])
+
+    def traits(self) -> bytearray:
+        """Give one byte per row: the number of its kind, `BY_USER` and `FAILED`."""
+        traits = bytearray(map(_NUMBERS_BY_ID.__getitem__, map(id, self._kinds)))
+        for row in compress(count(), map(is_, self._kinds, repeat(Kind.CUSTOM))):
+            if not self._summaries[row]:
+                traits[row] = SILENT
+        for row in compress(count(), map(is_, self._roles, repeat(Role.USER))):
+            traits[row] |= BY_USER
+        for row in compress(count(), self._failed):
+            traits[row] |= FAILED
+        return traits
 
 
 def _or_nan(time: float | None) -> float:
@@ -261,9 +302,41 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
         return Tree(self.parents)
 
     @cached_property
+    def order(self) -> Sequence[int]:
+        """The rows in drawing order, parents first: a range where they are stored so."""
+        if all(map(lt, self.parents, range(len(self)))):
+            return range(len(self))
+        return self.tree.parents_first()
+
+    @cached_property
+    def positions(self) -> Sequence[int]:
+        """The place of each row in `order`."""
+        if isinstance(self.order, range):
+            return self.order
+        positions = array("q", bytes(8 * len(self)))
+        for position, row in enumerate(self.order):
+            positions[row] = position
+        return positions
+
+    @cached_property
+    def traits(self) -> bytes:
+        """One byte per row: what filters ask of it, see `KIND_BITS`, `BY_USER` and after."""
+        traits = self.heads.traits()
+        for row in self.labels:
+            traits[row] |= LABELLED
+        return bytes(traits)
+
+    @cached_property
     def active_path(self) -> list[int]:
         """The rows from the root to the active leaf."""
-        return [] if self.active is None else self.tree.path_to(self.active)
+        # Not asked of the tree: to build one takes seconds where there are a million rows.
+        path: list[int] = []
+        row = NO_ROW if self.active is None else self.active
+        while row != NO_ROW:
+            path.append(row)
+            row = self.parents[row]
+        path.reverse()
+        return path
 
     @cached_property
     def on_active_path(self) -> bytearray:

@@ -1,0 +1,140 @@
+"""Jumps: from a row to the next thing worth seeing. Each gives None where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from tt_debugger.core.filters import COMPACTIONS, MASKS, Filter
+from tt_debugger.core.model import Session
+from tt_debugger.core.tree import NO_ROW
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The row a search came to, and whether it went over the end to find it."""
+
+    row: int
+    wrapped: bool = False
+
+
+def next_sibling(session: Session, row: int) -> int | None:
+    """Give the first row of the branch after the one that a row is on."""
+    return _sibling(session, row, 1)
+
+
+def previous_sibling(session: Session, row: int) -> int | None:
+    """Give the first row of the branch before the one that a row is on."""
+    return _sibling(session, row, -1)
+
+
+def fork_above(session: Session, row: int) -> int | None:
+    """Give the nearest proper ancestor with several children."""
+    tree = session.tree
+    above = (each for each in tree.ancestors(tree.parents[row]) if tree.child_count(each) > 1)
+    return next(above, None)
+
+
+def fork_below(session: Session, row: int) -> int | None:
+    """Give the next row with several children on the way down to the leaf of the row's branch."""
+    while (row := session.heir(row)) != NO_ROW:
+        if session.tree.child_count(row) > 1:
+            return row
+    return None
+
+
+def leaf_of(session: Session, row: int) -> int:
+    """Give the leaf of the branch that a row is on; of a leaf, itself."""
+    while (heir := session.heir(row)) != NO_ROW:
+        row = heir
+    return row
+
+
+def next_compaction(session: Session, row: int) -> Found | None:
+    """Give the next compaction in storage order, from the top again behind the last."""
+    return _next(session.traits.translate(COMPACTIONS), row)
+
+
+def previous_compaction(session: Session, row: int) -> Found | None:
+    """Give the compaction before a row in storage order, from the end again before the first."""
+    return _previous(session.traits.translate(COMPACTIONS), row)
+
+
+def next_error(session: Session, row: int) -> Found | None:
+    """Give the next failed or unreadable row in storage order, from the top again."""
+    return _next(session.traits.translate(MASKS[Filter.ERRORS]), row)
+
+
+def previous_error(session: Session, row: int) -> Found | None:
+    """Give the failed or unreadable row before in storage order, from the end again."""
+    return _previous(session.traits.translate(MASKS[Filter.ERRORS]), row)
+
+
+def _sibling(session: Session, row: int, step: int) -> int | None:
+    tree = session.tree
+    for each in tree.ancestors(row):
+        siblings: Sequence[int] = tree.children(tree.parents[each])
+        if len(siblings) > 1:
+            place = siblings.index(each) + step
+            return siblings[place] if 0 <= place < len(siblings) else None
+    return None
+
+
+def _next(mask: bytes, row: int) -> Found | None:
+    found = mask.find(1, row + 1)
+    if found < 0:
+        found = mask.find(1)
+    return None if found < 0 else Found(found, wrapped=found <= row)
+
+
+def _previous(mask: bytes, row: int) -> Found | None:
+    found = mask.rfind(1, 0, row)
+    if found < 0:
+        found = mask.rfind(1)
+    return None if found < 0 else Found(found, wrapped=found >= row)
+
+
+def next_user(session: Session, row: int) -> Found | None:
+    """Give the next message of the user in storage order, from the top again."""
+    return _next(session.traits.translate(MASKS[Filter.USER]), row)
+
+
+def previous_user(session: Session, row: int) -> Found | None:
+    """Give the message of the user before a row, from the end again."""
+    return _previous(session.traits.translate(MASKS[Filter.USER]), row)
+
+
+def _parent(session: Session, row: int) -> int:
+    return session.parents[row]
+
+
+def _child(session: Session, row: int) -> int:
+    return session.heir(row)
+
+
+def _active_leaf(session: Session, _row: int) -> int | None:
+    return session.active
+
+
+Way = Callable[[Session, int], int | Found | None]
+WAYS: Mapping[str, tuple[Way, Way]] = {
+    "parent": (_parent, _parent),
+    "child": (_child, _child),
+    "sibling branch": (previous_sibling, next_sibling),
+    "fork point": (fork_above, fork_below),
+    "compaction": (previous_compaction, next_compaction),
+    "error": (previous_error, next_error),
+    "message of the user": (previous_user, next_user),
+    "active leaf": (_active_leaf, _active_leaf),
+    "leaf": (leaf_of, leaf_of),
+}
+"""What one can jump to, by its name: the way back and the way on."""
+
+
+def jump(session: Session, row: int, aim: str, step: int) -> Found | None:
+    """Give where a jump leads to: back for a negative step, else on."""
+    back, on = WAYS[aim]
+    found = (back if step < 0 else on)(session, row)
+    if isinstance(found, int):
+        return None if found == NO_ROW else Found(found)
+    return found
