@@ -5,6 +5,7 @@
     * `UnknownRefError`, `AmbiguousRefError`: a ref that names no point, or several
   * `CannotReadError` (exit 3): the location is not there, not a file, or nothing that ttdbg reads
     * `StoreError`: a store, driver or server failed while it was read
+  * `CannotWriteError` (exit 3): what ttdbg keeps for the user cannot be written
   * `UnsupportedError` (exit 4): this format cannot do what was asked
 
 Bad data inside a session is never an error: it is a `Finding`, and reading goes on.
@@ -48,6 +49,12 @@ class CannotReadError(TtdbgError):
 
 class StoreError(CannotReadError):
     """A store failed while it was being read; the cause is chained."""
+
+
+class CannotWriteError(TtdbgError):
+    """What ttdbg keeps of its own, such as marks, cannot be written."""
+
+    exit_code = 3
 
 
 class UnsupportedError(TtdbgError):

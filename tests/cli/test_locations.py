@@ -10,6 +10,8 @@ import pytest
 from builders import jsonl
 from hostile_files import pi, said
 
+from tt_debugger.debugger import Debugger
+
 Ask = Callable[..., Any]
 
 # base ─ mid1 ─ mid2 ─ leaf, and old1 ─ old2 off the base; the last entry is the active leaf.
@@ -125,6 +127,24 @@ def test_a_ref_that_names_nothing_or_too_much_is_an_error_with_candidates(
 
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.splitlines() == [f"ttdbg: {message}", *([f"hint: {hint}"] if hint else [])]
+
+
+def test_a_mark_names_the_checkpoint_that_it_was_set_on(
+    ttdbg: Ask, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with Debugger.open(str(file)) as debugger:
+        debugger.set_mark("a", debugger.session.rows["old11111"])
+        debugger.set_mark("half way", debugger.session.rows["mid11111"])
+
+    assert id_at(ttdbg, f"{file}#mark=a") == "old11111"
+    assert id_at(ttdbg, f"{file}#mark=a~") == "base1111"
+    assert id_at(ttdbg, f"{file}#s1:mark=half%20way+") == "mid22222"
+    assert ids_of_range(ttdbg, f"{file}#root..mark=a") == "base1111 old11111"
+    assert ttdbg("show", f"{file}#mark=b").err.splitlines() == [
+        "ttdbg: there is no mark 'b' in this session",
+        "hint: there are: a, half%20way",
+    ]
 
 
 def ids_of_range(ttdbg: Ask, location: str) -> str:

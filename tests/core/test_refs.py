@@ -155,7 +155,7 @@ def test_behind_the_active_leaf_the_next_one_is_its_newest_child():
         ("line=8", "line 8", None),
         ("label=lost", "no label 'lost'", "there are: before%20it%20broke, twice"),
         ("mark=nowhere", "no mark 'nowhere'", "there are: here, lost"),
-        ("mark=lost", "no checkpoint 'zzzz'", None),
+        ("mark=lost", "checkpoint 'zzzz' of mark 'lost'", "set the mark again, or drop it"),
         ("time=1970-01-01", "as early as 1970-01-01", None),
         ("@~9", "only 4 ancestors", None),
         ("@+", "no children", None),

@@ -131,7 +131,7 @@ class Resolver:
 
     def __init__(self, session: Session, marks: Mapping[str, str] | None = None) -> None:
         self._session = session
-        self._marks = marks or {}
+        self._marks: Mapping[str, str] = {} if marks is None else marks
         self._by_id: list[tuple[str, int]] | None = None
 
     def row(self, point: Point) -> int:
@@ -188,7 +188,13 @@ class Resolver:
     def _marked(self, name: str) -> int:
         if name not in self._marks:
             self._unknown(f"mark {name!r}", sorted(self._marks))
-        return self._named(quoted(self._marks[name]))
+        row = self._session.rows.get(self._marks[name])
+        if row is None:
+            raise UnknownRefError(
+                f"the checkpoint {self._marks[name]!r} of mark {name!r} is not in this session",
+                "set the mark again, or drop it",
+            )
+        return row
 
     def _named(self, text: str) -> int:
         session = self._session

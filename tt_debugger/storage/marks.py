@@ -1,0 +1,141 @@
+"""Marks: names that a person gave to checkpoints, kept apart from the session itself.
+
+Each session has one small file of its own in the user's state folder; nothing is ever written
+beside a session. A file that cannot be read holds no marks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from tt_debugger.core.json import as_map
+from tt_debugger.errors import CannotReadError, CannotWriteError, UsageError
+from tt_debugger.storage.files import RegularFile
+
+LARGEST = 1 << 20
+"""Bytes of the largest file that is read as marks."""
+
+
+class Marks(Mapping[str, str]):
+    """The marks of one session, from name to checkpoint id; read when first looked at."""
+
+    def __init__(self, location: str, session: str) -> None:
+        self._location = location
+        self._session = session
+        self._known: dict[str, str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def put(self, name: str, checkpoint: str) -> None:
+        """Give a checkpoint a name, or a name another checkpoint.
+
+        Raises UsageError for an empty name, CannotWriteError where it cannot be kept.
+        """
+        if not name:
+            raise UsageError("a mark needs a name", "one letter is enough")
+        self._write({**self._stored(), name: checkpoint})
+
+    def drop(self, name: str) -> None:
+        """Forget a name; one that is not there is forgotten already. Raises CannotWriteError."""
+        marks = self._stored()
+        if marks.pop(name, None) is not None:
+            self._write(marks)
+        self._known = marks
+
+    def _read(self) -> dict[str, str]:
+        if self._known is None:
+            self._known = self._stored()
+        return self._known
+
+    def _stored(self) -> dict[str, str]:
+        """Give the marks as they are now: another ttdbg may have set some."""
+        return _marks_in(_content(self._path())) or {}
+
+    def _path(self) -> Path:
+        name = hashlib.sha256(f"{_real(self._location)}\0{self._session}".encode(errors="replace"))
+        return _folder() / f"{name.hexdigest()[:32]}.json"
+
+    def _write(self, marks: dict[str, str]) -> None:
+        path = self._path()
+        value = {"location": _real(self._location), "session": self._session, "marks": marks}
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _keep_aside_if_damaged(path)
+            _replace(path, json.dumps(value, indent=1).encode())
+        except OSError as error:
+            raise CannotWriteError(
+                f"cannot keep the mark: {error.strerror or error}",
+                f"marks are kept in {path.parent}; XDG_STATE_HOME names another place",
+            ) from error
+        self._known = marks
+
+
+def _folder() -> Path:
+    # Only who asks for marks pays for finding the folder.
+    import platformdirs
+
+    return platformdirs.user_state_path("ttdbg") / "marks"
+
+
+def _real(location: str) -> str:
+    """Give the one path of a file, however it was reached; what is no path stays as it is."""
+    try:
+        return os.path.realpath(location, strict=True)
+    except (OSError, ValueError):
+        return location
+
+
+def _content(path: Path) -> bytes:
+    try:
+        file = RegularFile(str(path))
+    except CannotReadError:
+        return b""
+    try:
+        return file.read(0, LARGEST)
+    except CannotReadError:
+        return b""
+    finally:
+        file.close()
+
+
+def _marks_in(content: bytes) -> dict[str, str] | None:
+    """Read marks, None where the content is none."""
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    marks = as_map(value).get("marks")
+    if not isinstance(marks, dict):
+        return None
+    return {name: own for name, own in as_map(marks).items() if name and isinstance(own, str)}
+
+
+def _keep_aside_if_damaged(path: Path) -> None:
+    if path.exists() and _marks_in(_content(path)) is None:
+        path.replace(path.with_suffix(".damaged"))
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, readable for its owner alone."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".marks-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
