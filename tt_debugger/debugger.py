@@ -8,21 +8,26 @@ from __future__ import annotations
 import threading
 from array import array
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import unquote
 
 from tt_debugger.core.changes import Change, State
+from tt_debugger.core.completion import Completer
 from tt_debugger.core.findings import Finding
-from tt_debugger.core.inspection import Inspection
-from tt_debugger.core.model import Extent, Heads, Session, SessionId
+from tt_debugger.core.inspection import Inspection, exchanges_at
+from tt_debugger.core.messages import messages_in
+from tt_debugger.core.model import Extent, Heads, Kind, Session, SessionId
 from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
 from tt_debugger.core.replay import Body, Replay, Resumed
+from tt_debugger.core.search import BATCH_BYTES, Found, Query, scan
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError, UnknownRefError, outside_errors
 from tt_debugger.formats import recognise
+from tt_debugger.storage.lines import LONGEST
+from tt_debugger.storage.marks import Marks
 from tt_debugger.storage.probe import probe
 from tt_debugger.store import Cursor, Follows, Loaded, Probe, Progress, Store, unheard
 
@@ -45,6 +50,14 @@ def exists(path: str) -> bool:
     """Tell whether something is at a path; a text that can be no path is none."""
     try:
         return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether a folder is at a path."""
+    try:
+        return Path(path).is_dir()
     except (OSError, ValueError):
         return False
 
@@ -100,7 +113,8 @@ class Debugger:
     def _adopt(self, loaded: Loaded) -> None:
         self.session = loaded.session
         self._cursor = loaded.cursor
-        self._resolver = Resolver(self.session)
+        self._marks = Marks(self.location, self.session.id)
+        self._resolver = Resolver(self.session, self._marks)
         self._findings: dict[str | None, list[Finding]] = defaultdict(list)
         for each in self.session.findings:
             self._findings[each.checkpoint].append(each)
@@ -110,10 +124,47 @@ class Debugger:
         """Finds rows by refs."""
         return self._resolver
 
+    def completer(self) -> Completer:
+        """Give what completes refs of the session as it is now; to make it takes a while."""
+        return Completer(self.session, self._resolver, self._marks)
+
     def row(self, point: Point) -> int:
         """Give the row that a point names."""
         with self._lock:
             return self._resolver.row(point)
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """The marks of the session, from name to checkpoint id."""
+        with self._lock:
+            return dict(self._marks)
+
+    def set_mark(self, name: str, row: int) -> None:
+        """Give a checkpoint a name. Raises CannotWriteError where it cannot be kept."""
+        with self._lock:
+            self._marks.put(name, self.session.ids[row])
+
+    def drop_mark(self, name: str) -> None:
+        """Forget a name. Raises CannotWriteError."""
+        with self._lock:
+            self._marks.drop(name)
+
+    def search(self, query: Query, start: int = 0) -> Iterator[Found]:
+        """Look for a query in all rows, from one on around the session, a batch at a time.
+
+        Between two batches others may ask. Raises CannotReadError where the file has changed.
+        """
+        session = self.session
+
+        def records(rows: Sequence[int]) -> list[bytes | None]:
+            with self._gate():
+                return self._records(session, rows)
+
+        def bodies(rows: Sequence[int]) -> list[Body]:
+            with self._gate():
+                return [] if self._store is None else self._store.bodies(session, rows)
+
+        return scan(session, query, start, records, bodies)
 
     def changes(self, row: int, *, uncompacted: bool = False) -> tuple[Change, ...]:
         """Give what a checkpoint did to the state."""
@@ -137,6 +188,14 @@ class Debugger:
 
     def inspect(self, row: int, *, uncompacted: bool = False) -> Inspection:
         """Give all that is known of a checkpoint."""
+
+        def messages_at(place: int) -> list[dict[str, Any]]:
+            try:
+                return messages_in(self.changes(place, uncompacted=uncompacted))
+            except CannotReadError:
+                # The other half of an exchange: what is wrong with it is told where it stands.
+                return []
+
         with self._gate():
             parent = self.session.parents[row]
             return Inspection(
@@ -147,6 +206,7 @@ class Debugger:
                 self.state(row, uncompacted=uncompacted),
                 self.raw(row),
                 self.findings_at(row),
+                exchanges_at(self.session, row, messages_at),
             )
 
     def findings_at(self, row: int) -> tuple[Finding, ...]:
@@ -188,6 +248,20 @@ class Debugger:
         self._replays[uncompacted] = known
         return known
 
+    def _records(self, session: Session, rows: Sequence[int]) -> list[bytes | None]:
+        """Give the records of the first of some rows, None where they are no JSON text."""
+        if self._store is None or session.extent is None:
+            return [None] * len(rows)
+        records: list[bytes | None] = []
+        size = 0
+        for row in rows:
+            record = None if _is_long_gap(session, row) else self._store.raw(session, row)
+            records.append(record)
+            size += len(record or b"")
+            if size >= BATCH_BYTES:
+                break
+        return records
+
     def _size_of(self, row: int) -> int:
         return self.session.heads[row].length or 1
 
@@ -208,6 +282,12 @@ def _opened(location: str, session: str | None, progress: Progress) -> tuple[Sto
         except BaseException:
             store.close()
             raise
+
+
+def _is_long_gap(session: Session, row: int) -> bool:
+    """Tell whether a row is a gap of more bytes than a line that is read may have."""
+    is_gap = session.heads.kind(row) is Kind.GAP
+    return is_gap and (session.heads.length(row) or 0) > LONGEST
 
 
 class _BodyCache:
