@@ -246,7 +246,7 @@ def test_in_a_terminal_signs_are_coloured_and_what_was_said_has_the_terminals_ow
 
     assert received == (
         b"\x1b[33ma \x1b[0m\x1b[2m1 \x1b[0m\x1b[1;34m\xe2\x97\x8f\x1b[0m \x1b[1;34muser    \x1b[0m"
-        b" hello       \x1b[1;34m@  \x1b[0m\r\n"
+        b" hello        \x1b[1;34m@ \x1b[0m\r\n"
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import locale
+import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from rich.console import RenderableType
@@ -16,10 +17,13 @@ from textual.app import App
 from textual.filter import LineFilter
 
 from tt_debugger.core.refs import Fragment
+from tt_debugger.debugger import is_folder
 from tt_debugger.errors import TtdbgError
-from tt_debugger.tui.palette import DARK, THEMES, palette_of
 from tt_debugger.tui.safety import SafetyFilter
+from tt_debugger.tui.screens.panes import Place
+from tt_debugger.tui.screens.sessions import SessionsScreen
 from tt_debugger.tui.screens.timeline import TimelineScreen
+from tt_debugger.tui.themes import LOOKS, NAMED, SIXTEEN, look_for
 from tt_debugger.views.palette import ASCII, UNICODE, Glyphs
 
 
@@ -29,27 +33,66 @@ class TtdbgApp(App[TtdbgError]):
     TITLE = "ttdbg"
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, location: str, fragment: Fragment) -> None:
+    def __init__(
+        self, location: str, fragment: Fragment, environment: Mapping[str, str] = os.environ
+    ) -> None:
         self.safety = SafetyFilter()
-        super().__init__()
+        look = look_for(environment)
+        # Without colour, greys would still be colours: the terminal's own two must do.
+        super().__init__(ansi_color=True if "NO_COLOR" in environment else None)
         self.ended_by = 0
         """The signal that ended the app, 0 for none."""
         self._location = location
         self._fragment = fragment
-        for theme in THEMES:
-            self.register_theme(theme)
-        self.theme = DARK.name
+        self._places: dict[tuple[str, str | None], Place] = {}
+        for each in LOOKS:
+            self.register_theme(each.theme)
+        self.theme = look.name
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Put our wall before all other filters."""
         return (self.safety, *super().get_line_filters())
 
     def on_mount(self) -> None:
-        """Open the Timeline."""
+        """Open the Timeline of a session, or the sessions of a folder."""
+        self.watch_theme(self.theme)
         if not self.is_headless:
             self._leave_on_signals()
-        palette = palette_of(self.current_theme)
-        self.push_screen(TimelineScreen(self._location, self._fragment, palette, glyphs()))
+        if is_folder(self._location):
+            self.open_folder(self._location)
+        else:
+            self._open(self._location, self._fragment)
+
+    def watch_theme(self, name: str) -> None:
+        """Give the names of styles the meaning that they have in a theme."""
+        look = next((each for each in LOOKS if each.name == name), SIXTEEN)
+        if self._is_styled:
+            self.console.pop_theme()
+        self.console.push_theme(look.style_names)
+        self._is_styled = True
+        for screen in self.screen_stack if self._running else ():
+            for widget in screen.walk_children():
+                widget.refresh()
+
+    _is_styled = False
+
+    def open_folder(self, location: str) -> None:
+        """Show the sessions of a folder."""
+        self.push_screen(SessionsScreen(location, NAMED, glyphs(), self._open_session))
+
+    def on_timeline_screen_folder_wanted(self, message: TimelineScreen.FolderWanted) -> None:
+        """Show the sessions beside the one that was open."""
+        self.open_folder(message.location)
+
+    def _open_session(self, location: str, session: str | None) -> None:
+        self._open(location, Fragment(session), self._places.get((location, session)))
+
+    def _open(self, location: str, fragment: Fragment, place: Place | None = None) -> None:
+        def left(place: Place | None) -> None:
+            if place is not None:
+                self._places[location, fragment.session] = place
+
+        self.push_screen(TimelineScreen(location, fragment, NAMED, glyphs(), place), left)
 
     def _leave_on_signals(self) -> None:
         """Leave in order when told to end: else the terminal stays as the UI has set it."""
@@ -78,9 +121,12 @@ def glyphs() -> Glyphs:
     return UNICODE if encoding == "utf8" else ASCII
 
 
-def run(location: str, fragment: Fragment) -> None:
+def run(location: str, fragment: Fragment, theme: str | None = None) -> None:
     """Run the UI until it is left. Raises the error for which it could not open."""
-    app = TtdbgApp(location, fragment)
+    environment = dict(os.environ)
+    if theme is not None:
+        environment["TTDBG_THEME"] = theme
+    app = TtdbgApp(location, fragment, environment)
     error = app.run()
     if error is not None:
         raise error

@@ -19,7 +19,12 @@ class Key(msgspec.Struct, frozen=True):
     @property
     def shown(self) -> str:
         """The keys as people know them."""
-        return " ".join(_NAMES.get(key, key) for key in self.keys)
+        return " ".join(map(key_name, self.keys))
+
+
+def key_name(key: str) -> str:
+    """Give a key as people know it."""
+    return _NAMES.get(key, key)
 
 
 _NAMES = {
@@ -35,51 +40,150 @@ _NAMES = {
     "enter": "Enter",
     "escape": "Esc",
     "space": "Space",
+    "comma": ",",
+    "full_stop": ".",
+    "slash": "/",
+    "colon": ":",
+    "apostrophe": "'",
     "question_mark": "?",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "alt+left": "Alt-Left",
+    "alt+right": "Alt-Right",
+    "ctrl+c": "Ctrl-C",
     "ctrl+d": "Ctrl-D",
-    "ctrl+u": "Ctrl-U",
+    "ctrl+n": "Ctrl-N",
+    "ctrl+o": "Ctrl-O",
     "ctrl+p": "Ctrl-P",
+    "ctrl+u": "Ctrl-U",
 }
 
+_SIBLING = "jump('sibling branch', 1)"
+_FORK_POINT = "jump('fork point', 1)"
+
 TIMELINE = (
-    Key(("j", "down"), "move(1)", "next row", "Move", "step"),
-    Key(("k", "up"), "move(-1)", "previous row", "Move"),
+    Key(("j", "down"), "move(1)", "next row", "Move", "down"),
+    Key(("k", "up"), "move(-1)", "previous row", "Move", "up"),
     Key(("pagedown", "ctrl+d"), "page(1)", "a page down", "Move"),
     Key(("pageup", "ctrl+u"), "page(-1)", "a page up", "Move"),
     Key(("g", "home"), "first", "first row", "Move"),
     Key(("G", "end"), "last", "last row", "Move"),
-    Key(("p",), "parent", "parent checkpoint", "Jump", "parent"),
-    Key(("n",), "child", "child: on the active path, else the newest", "Jump", "child"),
-    Key(("a",), "active_leaf", "active leaf: where the agent would go on", "Jump", "leaf"),
-    Key(("1",), "tab('changes')", "what changed here", "Inspector", "tabs"),
-    Key(("2",), "tab('message')", "the message", "Inspector"),
+    Key(("K", "p"), "jump('parent', -1)", "parent checkpoint", "Jump"),
+    Key(("J",), "jump('child', 1)", "child: on the active path, else the newest", "Jump"),
+    Key(("left_square_bracket",), "jump('sibling branch', -1)", "previous sibling branch", "Jump"),
+    Key(
+        ("right_square_bracket",),
+        _SIBLING,
+        "next sibling branch",
+        "Jump",
+        "branch",
+    ),
+    Key(("left_curly_bracket",), "jump('fork point', -1)", "fork point above", "Jump"),
+    Key(
+        ("right_curly_bracket",), "jump('fork point', 1)", "fork point below", "Jump", "fork point"
+    ),
+    Key(("e",), "jump('error', 1)", "next error", "Jump", "error"),
+    Key(("E",), "jump('error', -1)", "previous error", "Jump"),
+    Key(("c",), "jump('compaction', 1)", "next compaction; in the state change", "Jump"),
+    Key(
+        ("C",),
+        "jump('compaction', -1)",
+        "previous compaction, or change",
+        "Jump",
+    ),
+    Key(("u",), "jump('message of the user', 1)", "next message of the user", "Jump"),
+    Key(("U",), "jump('message of the user', -1)", "previous message of the user", "Jump"),
+    Key(("a",), "jump('active leaf', 1)", "active leaf: where the agent would go on", "Jump"),
+    Key(("A",), "jump('leaf', 1)", "leaf of this branch", "Jump"),
+    Key(("colon",), "go_to", "go to a ref: an id, label=, row=, @~3 ...", "Jump", "go to"),
+    Key(("alt+left", "ctrl+o"), "back", "back to where one was", "Jump"),
+    Key(("alt+right",), "forward", "forward again", "Jump"),
+    Key(("slash",), "search", "search labels, rows and all that was said", "Find", "search"),
+    Key(("n",), "found(1)", "next match", "Find"),
+    Key(("N",), "found(-1)", "previous match", "Find"),
+    Key(("m",), "mark", "mark this row with a letter", "Find"),
+    Key(("apostrophe",), "to_mark", "go to a mark; ' again: back", "Find"),
+    Key(("v",), "filter", "choose which rows are shown", "Rows", "filter"),
+    Key(("V",), "next_filter", "next filter", "Rows"),
+    Key(("h", "left"), "fold", "fold branch or run; in the inspector previous tab", "Rows"),
+    Key(("l", "right"), "unfold", "unfold; in the inspector next tab", "Rows", "unfold"),
+    Key(("H",), "fold_all", "fold everything", "Rows"),
+    Key(("L",), "unfold_all", "unfold everything", "Rows"),
+    Key(("1",), "tab('changes')", "what changed here", "Inspector"),
+    Key(("2",), "tab('message')", "the message, a call with its result", "Inspector"),
     Key(("3",), "tab('state')", "the state after this checkpoint", "Inspector"),
     Key(("4",), "tab('meta')", "ids, time, place, tokens, findings", "Inspector"),
     Key(("5",), "tab('raw')", "the record as stored, escaped", "Inspector"),
-    Key(("h", "left"), "next_tab(-1)", "previous tab; in the state fold", "Inspector"),
-    Key(("l", "right"), "next_tab(1)", "next tab; in the state unfold", "Inspector"),
-    Key(("enter", "space"), "open", "to the inspector; in the state fold or unfold", "Inspector"),
-    Key(("tab",), "switch", "between tree and inspector, which j k scroll", "View", "pane"),
-    Key(("escape",), "tree", "back to the tree", "View"),
-    Key(("z",), "zoom", "the whole screen for this pane, or share it", "View", "zoom"),
+    Key(("comma",), "next_tab(-1)", "previous tab", "Inspector"),
+    Key(("full_stop",), "next_tab(1)", "next tab", "Inspector"),
+    Key(("tab",), "switch", "between tree and inspector, which j k scroll", "Inspector", "pane"),
+    Key(("enter", "space"), "open", "open: a fold, the inspector, a value", "Inspector"),
+    Key(("z",), "zoom", "the whole screen for this pane, or share it", "Inspector", "zoom"),
+    Key(("y",), "copy", "copy: value, path, ref or command", "Inspector", "copy"),
+    Key(("s",), "scrubber", "the graph at the top: its marks are told, h l step", "View"),
+    Key(("escape",), "tree", "back to the tree; forget the search", "View"),
+    Key(("o",), "sessions", "other sessions of this folder", "View"),
+    Key(("T",), "theme", "choose a theme", "View"),
+    Key(("ctrl+p",), "palette", "all commands by name", "View"),
     Key(("question_mark",), "help", "this help", "View", "help"),
+    Key(("q",), "quit", "back to the sessions, or quit", "View", "quit"),
+    Key(("ctrl+c",), "leave", "quit at once", "View"),
+)
+
+SESSIONS = (
+    Key(("j", "down"), "move(1)", "next session", "Move", "down"),
+    Key(("k", "up"), "move(-1)", "previous session", "Move", "up"),
+    Key(("pagedown", "ctrl+d"), "page(1)", "a page down", "Move"),
+    Key(("pageup", "ctrl+u"), "page(-1)", "a page up", "Move"),
+    Key(("g", "home"), "first", "first session", "Move"),
+    Key(("G", "end"), "last", "last session", "Move"),
+    Key(("enter",), "open", "open the session", "Sessions", "open"),
+    Key(("slash",), "filter", "filter: Enter keeps it, Esc takes it away", "Sessions", "filter"),
+    Key(("escape",), "clear", "take the filter away; back to the list", "Sessions"),
+    Key(("s",), "sort", "sort by the next column", "Sessions", "sort"),
+    Key(("S",), "reverse", "sort the other way round", "Sessions", "reverse"),
+    Key(("r",), "rescan", "look again for sessions", "Sessions", "rescan"),
+    Key(("tab",), "switch", "between list and preview, which j k scroll", "View", "pane"),
+    Key(("question_mark",), "help", "this help", "View", "help"),
+    Key(("T",), "theme", "choose a theme", "View"),
+    Key(("ctrl+p",), "palette", "all commands by name", "View"),
     Key(("q",), "quit", "quit", "View", "quit"),
+    Key(("ctrl+c",), "leave", "quit at once", "View"),
 )
 
 HELP = (
     Key(("j", "down"), "scroll(1)", "down", "Help"),
     Key(("k", "up"), "scroll(-1)", "up", "Help"),
-    Key(("escape", "q", "question_mark"), "close", "close", "Help", "close"),
+    Key(("pagedown", "space"), "page(1)", "a page down", "Help"),
+    Key(("pageup",), "page(-1)", "a page up", "Help"),
+    Key(("escape", "q", "question_mark", "enter"), "close", "close", "Help", "close"),
 )
 
-KEYS = (*TIMELINE, *HELP)
+CHOOSER = (
+    Key(("down", "ctrl+n"), "move(1)", "next", "Choose"),
+    Key(("up",), "move(-1)", "previous", "Choose"),
+    Key(("pagedown",), "move(10)", "ten on", "Choose"),
+    Key(("pageup",), "move(-10)", "ten back", "Choose"),
+    Key(("tab",), "complete", "complete what is typed", "Choose"),
+    Key(("enter",), "take", "take it", "Choose", "take"),
+    Key(("escape",), "close", "close", "Choose", "close"),
+)
+
+DIALOG = (Key(("escape", "enter", "q", "space"), "close", "close", "Dialog", "close"),)
 
 
 def bindings(table: tuple[Key, ...]) -> list[Binding]:
-    """Give Textual's bindings for a table of keys."""
+    """Give Textual's bindings for a table of keys.
+
+    Those that a focused widget or Textual itself would take first come before them.
+    """
     return [
-        Binding(
-            ",".join(each.keys), each.action, each.title, show=False, priority="tab" in each.keys
-        )
+        Binding(key, each.action, each.title, show=False, priority=key in _FIRST)
         for each in table
+        for key in each.keys
     ]
+
+
+_FIRST = frozenset(("tab", "ctrl+c", "ctrl+p", "up", "down", "pageup", "pagedown", "enter"))

@@ -4,25 +4,33 @@ An answer carries its question, so that the screen can drop one it no longer wan
 row that was asked for, the neighbours are read ahead, so that stepping is answered at once.
 """
 
-# pyright: reportUnknownVariableType=false
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 # Textual leaves the type parameter of `Worker` open.
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from threading import Event
+from typing import Any
 
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
+from tt_debugger.core.completion import Completer
+from tt_debugger.core.filters import Filter, shown_mask
+from tt_debugger.core.folds import Folding
 from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.model import Session
 from tt_debugger.core.outline import Outline, outline
 from tt_debugger.core.refs import Fragment, Point
+from tt_debugger.core.scrub import ScrubIndex, scrub_index
+from tt_debugger.core.search import Found, Query
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import TtdbgError
+from tt_debugger.views.message import warm_up
 
 AHEAD = 16
 """Rows that are read ahead on both sides of the cursor."""
@@ -38,14 +46,30 @@ class Opening(Message):
         self.percent = percent
 
 
+class Outlined(Message):
+    """The lines to show, and the row to put the cursor on, or on what stands for it."""
+
+    def __init__(self, outline: Outline, row: int) -> None:
+        super().__init__()
+        self.outline = outline
+        self.row = row
+
+
 class Opened(Message):
     """The session is there, with what to show of it and the row to begin at."""
 
-    def __init__(self, session: Session, outline: Outline, row: int) -> None:
+    def __init__(
+        self,
+        session: Session,
+        outlined: Outlined,
+        scrubbed: ScrubIndex,
+        marks: Mapping[str, str],
+    ) -> None:
         super().__init__()
         self.session = session
-        self.outline = outline
-        self.row = row
+        self.outlined = outlined
+        self.scrubbed = scrubbed
+        self.marks = marks
 
 
 class OpenFailed(Message):
@@ -73,6 +97,49 @@ class InspectFailed(Message):
         self.error = error
 
 
+class Searched(Message):
+    """A search has come so far."""
+
+    def __init__(self, query: Query, found: Found) -> None:
+        super().__init__()
+        self.query = query
+        self.found = found
+
+
+class Completes(Message):
+    """Refs can be completed now."""
+
+    def __init__(self, completer: Completer) -> None:
+        super().__init__()
+        self.completer = completer
+
+
+class Counted(Message):
+    """How many rows each filter shows."""
+
+    def __init__(self, counts: Mapping[Filter, int]) -> None:
+        super().__init__()
+        self.counts = counts
+
+
+class Marked(Message):
+    """A row has a mark; these are all marks now, from name to checkpoint id."""
+
+    def __init__(self, name: str, row: int, marks: Mapping[str, str]) -> None:
+        super().__init__()
+        self.name = name
+        self.row = row
+        self.marks = marks
+
+
+class Failed(Message):
+    """Something that was asked for could not be done."""
+
+    def __init__(self, error: TtdbgError) -> None:
+        super().__init__()
+        self.error = error
+
+
 class _NoLongerWantedError(TtdbgError):
     """The work was cancelled while it was done."""
 
@@ -80,7 +147,7 @@ class _NoLongerWantedError(TtdbgError):
 class Loader:
     """Opens one location for a screen and reads its checkpoints."""
 
-    def __init__(self, screen: Screen[None], location: str, fragment: Fragment) -> None:
+    def __init__(self, screen: Screen[Any], location: str, fragment: Fragment) -> None:
         self._screen = screen
         self._location = location
         self._fragment = fragment
@@ -89,9 +156,15 @@ class Loader:
         self._known_bytes = 0
         self._is_left = Event()
 
-    def open(self) -> None:
-        """Begin to open the location."""
-        self._screen.run_worker(self._open, thread=True, group="open", exclusive=True)
+    def open(self, chosen: Filter, folding: Folding, row: int | None) -> None:
+        """Begin to open the location, at a row, or where the fragment says."""
+        self._begin("open", self._open, chosen, folding, row)
+
+    def _begin(self, group: str, work: Callable[..., None], *arguments: object) -> None:
+        """Begin work in a thread; what is still at work in the group gives up."""
+        self._screen.run_worker(
+            partial(work, *arguments), thread=True, group=group, exclusive=True
+        )
 
     def known(self, row: int) -> Inspection | None:
         """Give what is already read of a row."""
@@ -102,9 +175,7 @@ class Loader:
 
         A row that is read already is answered too: what the screen saw of it may be older.
         """
-        self._screen.run_worker(
-            partial(self._inspect, row), thread=True, group="inspect", exclusive=True
-        )
+        self._begin("inspect", self._inspect, row)
 
     def read_ahead(self, row: int) -> None:
         """Begin to read the neighbours of a row that is known, where any is not."""
@@ -113,6 +184,30 @@ class Loader:
             each in self._known for each in _around(row, len(debugger.session))
         ):
             self.inspect(row)
+
+    def outline(self, chosen: Filter, folding: Folding, row: int) -> None:
+        """Begin to lay out other lines."""
+        self._begin("outline", self._outline, chosen, folding, row)
+
+    def count(self) -> None:
+        """Begin to count what each filter shows."""
+        self._begin("count", self._count)
+
+    def complete(self) -> None:
+        """Begin to make refs completable."""
+        self._begin("complete", self._complete)
+
+    def mark(self, name: str, row: int) -> None:
+        """Begin to keep a mark."""
+        self._begin("mark", self._mark, name, row)
+
+    def search(self, query: Query, start: int) -> None:
+        """Begin to search from a row on; an earlier search ends."""
+        self._begin("search", self._search, query, start)
+
+    def stop_search(self) -> None:
+        """End the search."""
+        self._screen.workers.cancel_group(self._screen, "search")
 
     def stop(self) -> None:
         """Begin nothing more, and end soon what was begun: the screen is being left."""
@@ -125,7 +220,7 @@ class Loader:
         if debugger is not None:
             debugger.close()
 
-    def _open(self) -> None:
+    def _open(self, chosen: Filter, folding: Folding, row: int | None) -> None:
         worker = get_current_worker()
         last = -1
 
@@ -140,7 +235,7 @@ class Loader:
 
         try:
             debugger = Debugger.open(self._location, self._fragment.session, progress)
-            opened = _first_view(debugger, self._fragment)
+            opened = _first_view(debugger, self._fragment, chosen, folding, row)
         except _NoLongerWantedError:
             return
         except TtdbgError as error:
@@ -150,7 +245,10 @@ class Loader:
             debugger.close()
             return
         self._debugger = debugger
+        # What was just read stays: to go over it again and again is what makes a key wait.
+        gc.freeze()
         self._screen.post_message(opened)
+        warm_up()
 
     def _inspect(self, row: int) -> None:
         debugger = self._debugger
@@ -170,6 +268,49 @@ class Loader:
             if each == row:
                 self._screen.post_message(RowInspected(inspection))
 
+    def _outline(self, chosen: Filter, folding: Folding, row: int) -> None:
+        debugger = self._debugger
+        if debugger is not None:
+            lines = outline(debugger.session, chosen, folding)
+            self._screen.post_message(Outlined(lines, row))
+
+    def _count(self) -> None:
+        debugger = self._debugger
+        if debugger is not None:
+            session = debugger.session
+            counts = {each: shown_mask(session, each).count(1) for each in Filter}
+            self._screen.post_message(Counted(counts))
+
+    def _complete(self) -> None:
+        debugger = self._debugger
+        if debugger is not None:
+            completer = Completer(debugger.session, debugger.resolver, debugger.marks)
+            self._screen.post_message(Completes(completer))
+
+    def _mark(self, name: str, row: int) -> None:
+        debugger = self._debugger
+        if debugger is None:
+            return
+        try:
+            debugger.set_mark(name, row)
+        except TtdbgError as error:
+            self._screen.post_message(Failed(error))
+        else:
+            self._screen.post_message(Marked(name, row, debugger.marks))
+
+    def _search(self, query: Query, start: int) -> None:
+        debugger = self._debugger
+        if debugger is None:
+            return
+        worker = get_current_worker()
+        try:
+            for found in debugger.search(query, start):
+                if self._is_left.is_set() or worker.is_cancelled:
+                    return
+                self._screen.post_message(Searched(query, found))
+        except TtdbgError as error:
+            self._screen.post_message(Failed(error))
+
     def _keep(self, inspection: Inspection) -> None:
         """Remember an inspection; of too many bytes, let go of those remembered first."""
         if inspection.row in self._known:
@@ -181,14 +322,26 @@ class Loader:
             self._known_bytes -= len(oldest.raw)
 
 
-def _first_view(debugger: Debugger, fragment: Fragment) -> Opened:
-    """Give what the screen shows first. What it needs later is worked out here, in the thread."""
+def _first_view(
+    debugger: Debugger, fragment: Fragment, chosen: Filter, folding: Folding, row: int | None
+) -> Opened:
+    """Give what the screen shows first. What it needs later is worked out here, in the thread.
+
+    A row that was asked for is shown, whatever folds or hides it.
+    """
     session = debugger.session
-    row = 0
-    if fragment.points or session.active is not None:
-        row = debugger.row(fragment.points[0] if fragment.points else Point(None, "@"))
-    _ = session.context_sizes, session.rows, session.on_active_path
-    return Opened(session, outline(session), row)
+    is_asked_for = row is None and bool(fragment.points)
+    if row is None:
+        row = 0
+        if fragment.points or session.active is not None:
+            row = debugger.row(fragment.points[0] if fragment.points else Point(None, "@"))
+    _ = session.context_sizes, session.rows
+    lines = outline(session, chosen, folding)
+    if is_asked_for and not lines.has_line(row):
+        chosen = chosen if lines.mask[row] else Filter.ALL
+        lines = outline(session, chosen, folding)
+        lines = outline(session, chosen, lines.revealing(row))
+    return Opened(session, Outlined(lines, row), scrub_index(session), debugger.marks)
 
 
 def _around(row: int, count: int) -> Iterator[int]:

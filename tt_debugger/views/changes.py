@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
+import msgspec
+from rich.cells import cell_len
 from rich.text import Text
 
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State
@@ -12,71 +15,217 @@ from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.paths import Path, dotted, value_at
 from tt_debugger.core.text import safe_line
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.values import counted, preview
+from tt_debugger.views.values import (
+    PREVIEW,
+    common_start,
+    counted,
+    folded,
+    message_parts,
+    preview,
+    wrapped,
+)
 
 _ABSENT: Any = object()
 _NUMBERS_APART = 1
+WIDEST_PATH = 26
+"""Columns that paths take at most, so that what they hold stands in a column."""
+MEASURED = 60
+"""Changes whose paths are measured for that."""
+BRIEFLY = 30
+"""Changes that are told before the others are only counted."""
+_NARROWEST = 16
+_ALIKE = 24
+"""Characters at their start from which two texts are told by where they begin to differ."""
+_CONTEXT = 12
 
 
 def change_lines(
-    changes: Sequence[Change], before: State, palette: Palette, glyphs: Glyphs
+    changes: Sequence[Change],
+    before: State,
+    palette: Palette,
+    glyphs: Glyphs,
+    *,
+    width: int | None = None,
+    is_brief: bool = False,
 ) -> Iterator[Text]:
-    """Give the changes as lines. `before` is the state they were made to, None at a root."""
-    lengths: dict[Path, int] = {}
-    for change in changes:
-        yield from _lines(change, before, lengths, palette, glyphs)
+    """Give the changes as lines. `before` is the state they were made to, None at a root.
+
+    With a width, values are folded to it. In brief, messages are told by their parts only, for
+    those who show them below, and the changes beyond the first ones by their number.
+    """
+    told = _Telling(before, glyphs, is_brief=is_brief).rows(changes)
+    first = list(islice(told, BRIEFLY if is_brief else MEASURED))
+    column = _column(first, width)
+    for each in first if is_brief else chain(first, told):
+        yield from _lines(each, column, width, palette)
+    more = sum(1 for _ in told)
+    if more:
+        left = counted(more, "more change")
+        yield Text(f"{glyphs.ellipsis} {left}; 3 shows the state", palette.dim)
 
 
-def _lines(
-    change: Change, before: State, lengths: dict[Path, int], palette: Palette, glyphs: Glyphs
-) -> Iterator[Text]:
-    match change:
-        case Append(path=path, value=value):
-            length = lengths.get(path, _length(before, path))
-            lengths[path] = length + 1
-            yield _line("+", (*path, length), preview(value), palette.add)
-        case Drop(path=path):
-            yield _line("-", path, preview(_old(before, path)), palette.remove)
-        case Splice(path=path, index=index, count=count, values=values):
-            lengths[path] = lengths.get(path, _length(before, path)) - count + len(values)
-            yield from _splice_lines(path, index, count, values, palette)
-        case Snapshot(value=value) if before is None:
-            yield _titled("+", "(the state begins)", preview(value), palette.add)
-        case Snapshot(value=value):
-            yield _line("~", (), preview(value), palette.change)
-        case Put(path=path, value=value):
-            yield from _put_lines(path, _old(before, path), value, palette, glyphs)
+class _Told(msgspec.Struct, frozen=True):
+    """One change to tell; `what` gives the words for it, as lines of at most so many cells."""
+
+    sign: str
+    where: str
+    what: Callable[[int], list[str]]
 
 
-def _put_lines(path: Path, old: Any, new: Any, palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
-    """Give a put as lines; of two objects only the members that differ."""
-    left, right = as_map(old), as_map(new)
-    counts = _grown_counts(left, right)
-    if counts:
-        yield _line("~", path, counts, palette.change)
-    elif left and right and "role" not in right:
-        for key in dict.fromkeys((*left, *right)):
-            mine, theirs = left.get(key, _ABSENT), right.get(key, _ABSENT)
-            if mine is _ABSENT:
-                yield _line("+", (*path, key), preview(theirs), palette.add)
-            elif theirs is _ABSENT:
-                yield _line("-", (*path, key), preview(mine), palette.remove)
-            elif mine != theirs:
-                yield from _put_lines((*path, key), mine, theirs, palette, glyphs)
-    elif old is _ABSENT or old is None:
-        yield _line("+", path, preview(new), palette.add)
-    elif old == new and type(old) is type(new):
-        yield _line("=", path, f"{preview(new)} (rewritten, the same)", palette.dim)
+def _column(told: Sequence[_Told], width: int | None) -> int:
+    """Give the room for paths: as wide as the widest that is not too wide."""
+    most = WIDEST_PATH if width is None else min(WIDEST_PATH, max(width // 3, _NARROWEST))
+    sizes = (cell_len(safe_line(each.where)) for each in told)
+    return max((size for size in sizes if size <= most), default=0)
+
+
+def _lines(told: _Told, column: int, width: int | None, palette: Palette) -> Iterator[Text]:
+    styles = {"+": palette.add, "-": palette.remove, "~": palette.change, "=": palette.dim}
+    where = safe_line(told.where)
+    line = Text(f"{told.sign} {where}", styles[told.sign])
+    line.pad_right(max(column - cell_len(where), 0))
+    begin = column + 4
+    if width is None:
+        yield Text.assemble(line, f"  {' '.join(told.what(PREVIEW))}".rstrip())
+        return
+    room = max(width - begin, _NARROWEST)
+    words = told.what(room)
+    if words and line.cell_len + 2 + cell_len(words[0]) <= width:
+        yield Text.assemble(line, f"  {words[0]}")
+        words = words[1:]
     else:
-        yield _line("~", path, f"{preview(old)} {glyphs.arrow} {preview(new)}", palette.change)
+        yield line
+    style = palette.dim if told.sign == "=" else palette.text
+    yield from (Text(" " * begin + each, style) for each in words)
 
 
-def _grown_counts(left: dict[str, Any], right: dict[str, Any]) -> str:
-    """Give in one line by how much the numbers of an object went up or down; else nothing."""
+class _Telling:
+    """Tells the changes of one checkpoint one by one; how long a list is depends on the others."""
+
+    def __init__(self, before: State, glyphs: Glyphs, *, is_brief: bool) -> None:
+        self._before = before
+        self._glyphs = glyphs
+        self._is_brief = is_brief
+        self._lengths: dict[Path, int] = {}
+
+    def rows(self, changes: Sequence[Change]) -> Iterator[_Told]:
+        for change in changes:
+            match change:
+                case Append(path=path, value=value):
+                    length = self._length(path)
+                    self._lengths[path] = length + 1
+                    yield self._value("+", (*path, length), value)
+                case Drop(path=path):
+                    yield self._value("-", path, self._old(path))
+                case Splice(path=path, index=index, count=count, values=values):
+                    self._lengths[path] = self._length(path) - count + len(values)
+                    yield from self._splice(path, index, count, values)
+                case Snapshot(value=value):
+                    sign = "+" if self._before is None else "~"
+                    where = "(the state begins)" if self._before is None else _where(())
+                    yield _Told(sign, where, lambda room, value=value: [folded(value, room)])
+                case Put(path=path, value=value):
+                    yield from self._put(path, self._old(path), value)
+
+    def _put(self, path: Path, old: Any, new: Any) -> Iterator[_Told]:
+        """Tell a put; of two objects only the members that differ."""
+        left, right = as_map(old), as_map(new)
+        counts = _grown_counts(left, right)
+        if counts:
+            yield _Told("~", _where(path), lambda room: _in_lines(counts, room))
+        elif left and right and "role" not in right:
+            for key in dict.fromkeys((*left, *right)):
+                mine, theirs = left.get(key, _ABSENT), right.get(key, _ABSENT)
+                if theirs is _ABSENT:
+                    yield self._value("-", (*path, key), mine)
+                elif mine is _ABSENT or mine != theirs:
+                    yield from self._put((*path, key), mine, theirs)
+        elif old is _ABSENT or old is None:
+            yield self._value("+", path, new)
+        elif old == new and type(old) is type(new):
+            yield _Told(
+                "=",
+                _where(path),
+                lambda room: [f"{preview(new, room - 13)} (rewritten)"],
+            )
+        else:
+            yield _Told("~", _where(path), lambda room: old_and_new(old, new, room, self._glyphs))
+
+    def _splice(
+        self, path: Path, index: int, count: int, values: Sequence[Any]
+    ) -> Iterator[_Told]:
+        if count:
+            last = f"..{index + count - 1}" if count > _NUMBERS_APART else ""
+            dropped = f"{counted(count, 'item')} dropped"
+            yield _Told("-", f"{dotted(path)}[{index}{last}]", lambda _room: [dropped])
+        for place, value in enumerate(values, index):
+            yield self._value("+", (*path, place), value)
+
+    def _value(self, sign: str, path: Path, value: Any) -> _Told:
+        """Tell that a value is there, or no longer there."""
+        parts = as_map(value)
+        if self._is_brief and isinstance(parts.get("role"), str):
+            return _Told(sign, _where(path), lambda room: wrapped(message_parts(parts), room))
+        what = "" if value is _ABSENT else value
+        return _Told(
+            sign, _where(path), lambda room: [] if value is _ABSENT else [folded(what, room)]
+        )
+
+    def _old(self, path: Path) -> Any:
+        try:
+            return value_at(self._before, path)
+        except KeyError:
+            return _ABSENT
+
+    def _length(self, path: Path) -> int:
+        known = self._lengths.get(path)
+        return len(as_list(self._old(path))) if known is None else known
+
+
+def old_and_new(old: Any, new: Any, room: int, glyphs: Glyphs) -> list[str]:
+    """Give two values as `old -> new`: on one line if they fit, of long texts what differs."""
+    arrow = glyphs.arrow
+    if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) + 2 > room:
+        same = common_start(old, new)
+        if same >= _ALIKE:
+            begin = same - _CONTEXT
+            size = max(room - 6, _NARROWEST)
+            excerpts = [
+                f"{glyphs.ellipsis}{preview(text[begin : begin + 2 * size], size)}"
+                for text in (old, new)
+            ]
+            place = f"from character {same + 1:,} of {len(old):,}:"
+            return [place, excerpts[0], f"{arrow} {excerpts[1]}"]
+    one_line = f"{preview(old, room)} {arrow} {preview(new, room)}"
+    if cell_len(one_line) <= room:
+        return [one_line]
+    return [folded(old, room), f"{arrow} {folded(new, room - 2)}"]
+
+
+def _where(path: Path) -> str:
+    return dotted(path) or "(the whole state)"
+
+
+def _grown_counts(left: dict[str, Any], right: dict[str, Any]) -> list[str]:
+    """Give by how much each number of an object went up or down; nothing for other objects."""
     if left.keys() != right.keys() or not all(map(_is_number, (*left.values(), *right.values()))):
-        return ""
+        return []
     steps = {key: right[key] - value for key, value in left.items() if right[key] != value}
-    return ", ".join(f"{key} {_signed(step)}" for key, step in steps.items())
+    return [safe_line(f"{key} {_signed(step)}") for key, step in steps.items()]
+
+
+def _in_lines(words: Sequence[str], room: int) -> list[str]:
+    """Give words with commas between, as many on a line as fit."""
+    lines = [""]
+    for place, word in enumerate(words):
+        text = word if place == len(words) - 1 else f"{word},"
+        if not lines[-1]:
+            lines[-1] = text
+        elif cell_len(lines[-1]) + 1 + cell_len(text) <= room:
+            lines[-1] += f" {text}"
+        else:
+            lines.append(text)
+    return lines
 
 
 def _is_number(value: Any) -> bool:
@@ -85,33 +234,3 @@ def _is_number(value: Any) -> bool:
 
 def _signed(step: float) -> str:
     return f"{step:+,}" if isinstance(step, int) else f"{step:+.4g}"
-
-
-def _splice_lines(
-    path: Path, index: int, count: int, values: Sequence[Any], palette: Palette
-) -> Iterator[Text]:
-    if count:
-        last = f"..{index + count - 1}" if count > _NUMBERS_APART else ""
-        where = f"{dotted(path)}[{index}{last}]"
-        yield _titled("-", where, f"{counted(count, 'item')} dropped", palette.remove)
-    for place, value in enumerate(values, index):
-        yield _line("+", (*path, place), preview(value), palette.add)
-
-
-def _line(sign: str, path: Path, what: str, style: str) -> Text:
-    return _titled(sign, dotted(path) or "(the whole state)", what, style)
-
-
-def _titled(sign: str, where: str, what: str, style: str) -> Text:
-    return Text.assemble((f"{sign} {safe_line(where)}", style), f"  {what}" if what else "")
-
-
-def _old(before: State, path: Path) -> Any:
-    try:
-        return value_at(before, path)
-    except KeyError:
-        return _ABSENT
-
-
-def _length(before: State, path: Path) -> int:
-    return len(as_list(_old(before, path)))

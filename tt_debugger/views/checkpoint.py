@@ -9,34 +9,63 @@ from rich.text import Text
 
 from tt_debugger.core.findings import Finding, Severity
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.model import Head, Kind, Session, iso_time
+from tt_debugger.core.model import Head, Kind, Session, Usage, iso_time
 from tt_debugger.core.replay import Repair
 from tt_debugger.core.text import safe_line, summary_line
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.views.palette import Palette
-from tt_debugger.views.row import count_text, duration_text
+from tt_debugger.views.palette import Glyphs, Palette
+from tt_debugger.views.row import clock_text, count_text, duration_text
 from tt_debugger.views.values import preview
+
+_LONGEST_LABEL = 32
+_CHILDREN_LISTED = 12
+_SUMS_APART = 64
 
 
 def title_line(session: Session, row: int, palette: Palette) -> Text:
-    """Give number, kind, role, time since the parent and what was used, on one line."""
+    """Give number, kind, role, time, time since the parent and what was used, on one line."""
     head = session.heads[row]
-    parts = [_what(head)]
-    parent = session.parents[row]
-    began = None if parent == NO_ROW else session.heads[parent].time
-    if head.time is not None and began is not None:
-        parts.append(f"+{duration_text(max(head.time - began, 0))}")
+    line = Text.assemble((f"{row + 1} ", palette.strong), (_what(head), palette.dim))
+    if head.failed:
+        line.append(" · failed", palette.bad)
+    parts = [clock_text(head.time)] if head.time is not None else []
+    since = _since_parent(session, row)
+    if since is not None:
+        parts.append(f"+{duration_text(since)}")
     if head.usage is not None:
         parts.append(f"{count_text(head.usage.output)} out")
         if head.usage.cost:
-            parts.append(f"${head.usage.cost:.4g}")
-    line = Text.assemble((f"{row + 1} ", "bold"), (" · ".join(parts), palette.dim))
-    if head.failed:
-        line.append(" · failed", palette.bad)
+            parts.append(cost_text(head.usage.cost))
+    line.append("".join(f" · {each}" for each in parts), palette.dim)
     if row in session.labels:
-        line.append(f" · {safe_line(session.labels[row])}", palette.label)
+        label = summary_line(session.labels[row], _LONGEST_LABEL)
+        line.append(f" · {safe_line(label)}", palette.label)
     if row == session.active:
         line.append(" · active leaf", palette.accent)
+    return line
+
+
+def time_text(seconds: float) -> str:
+    """Give a time in UTC as people read it: 2026-09-14 10:06:30.897 UTC."""
+    return (iso_time(seconds) or "").replace("T", " ").replace("Z", " UTC")
+
+
+def cost_text(cost: float) -> str:
+    """Give a cost in dollars, to the cent or else to its first two digits."""
+    return f"${cost:,.2f}" if cost >= 1 else f"${cost:.2g}"
+
+
+def _since_parent(session: Session, row: int) -> float | None:
+    """Give the seconds since the parent, None where a time is not known."""
+    parent, heads = session.parents[row], session.heads
+    time, began = heads[row].time, None if parent == NO_ROW else heads[parent].time
+    return None if time is None or began is None else max(time - began, 0)
+
+
+def rule_line(word: str, width: int, palette: Palette, glyphs: Glyphs) -> Text:
+    """Give a line across the width that names what stands below it."""
+    line = Text(f"{glyphs.line * 2} {word} ", palette.dim, no_wrap=True)
+    line.append(glyphs.line * max(width - line.cell_len, 0))
     return line
 
 
@@ -47,44 +76,93 @@ def _what(head: Head) -> str:
     if head.role is not None:
         return str(head.role)
     kind = str(head.kind).replace("_", " ")
-    return safe_line(f"{kind} · {summary_line(head.summary, 48)}" if head.summary else kind)
+    if not head.summary or head.kind in {Kind.COMPACTION, Kind.BRANCH_SUMMARY}:
+        return kind
+    return safe_line(f"{kind} · {summary_line(head.summary, _LONGEST_LABEL)}")
 
 
-def meta_lines(session: Session, row: int, palette: Palette) -> Iterator[Text]:
-    """Give all that the index knows of a checkpoint, a line a fact."""
+def meta_lines(
+    session: Session, row: int, palette: Palette, *, spent: Usage | None = None
+) -> Iterator[Text]:
+    """Give all that the index knows of a checkpoint, a line a fact.
+
+    `spent` is what was used on its path, itself included.
+    """
     head, tree = session.heads[row], session.tree
     parent = session.parents[row]
+    since = _since_parent(session, row)
+    after = "" if since is None else f", +{duration_text(since)} after its parent"
+    on_path = "on the active path" if session.on_active_path[row] else "not on the active path"
+    size = session.context_sizes[row]
+    usage = head.usage
     facts: list[tuple[str, Any]] = [
         ("id", session.ids[row]),
         ("parent", None if parent == NO_ROW else f"{session.ids[parent]} (row {parent + 1})"),
-        ("children", ", ".join(str(child + 1) for child in tree.children(row)) or None),
-        ("depth", tree.depth(row)),
+        ("children", _children_text(tree.children(row))),
+        ("depth", f"{tree.depth(row):,}"),
+        ("branch", on_path),
         ("kind", head.kind),
         ("role", head.role),
         ("name", head.name or None),
         ("label", session.labels.get(row)),
         ("step", head.step),
-        ("time", iso_time(head.time)),
+        ("time", None if head.time is None else time_text(head.time) + after),
         ("line", head.line),
         ("bytes", None if head.offset is None else f"{head.length:,} at {head.offset:,}"),
-        (
-            "context",
-            f"{session.context_sizes[row]:,} tokens" if session.context_sizes[row] else None,
-        ),
+        ("context", f"{size:,} tokens" if size else None),
+        ("tokens", None if usage is None else _usage_text(usage)),
+        ("on path", None if spent is None or not spent.output else _usage_text(spent)),
+        ("cost", _costs_text(usage or Usage(), spent or Usage())),
     ]
-    usage = head.usage
-    if usage is not None:
-        facts += [
-            ("input", f"{usage.input:,}"),
-            ("output", f"{usage.output:,}"),
-            ("cache", f"{usage.cache_read:,} read, {usage.cache_write:,} written"),
-            ("cost", f"{usage.cost:.6g}"),
-        ]
-    on_path = "on the active path" if session.on_active_path[row] else "not on the active path"
-    facts.append(("branch", on_path))
     for name, value in facts:
         if value is not None:
             yield Text.assemble((f"{name:<9}", palette.dim), safe_line(str(value)))
+
+
+def _children_text(children: Sequence[int]) -> str | None:
+    if not children:
+        return None
+    shown = ", ".join(str(child + 1) for child in children[:_CHILDREN_LISTED])
+    more = len(children) - _CHILDREN_LISTED
+    return (
+        ("row " if len(children) == 1 else "rows ")
+        + shown
+        + (f" and {more:,} more" if more > 0 else "")
+    )
+
+
+def _usage_text(usage: Usage) -> str:
+    counts = f"{usage.input:,} in, {usage.output:,} out"
+    cache = f"; cache {usage.cache_read:,} read, {usage.cache_write:,} written"
+    return counts + (cache if usage.cache_read or usage.cache_write else "")
+
+
+def _costs_text(own: Usage, spent: Usage) -> str | None:
+    costs = [f"${own.cost:.6g}"] if own.cost else []
+    costs += [f"{cost_text(spent.cost)} on its path"] if spent.cost else []
+    return ", ".join(costs) or None
+
+
+def spent_on_path(session: Session, row: int, known: dict[int, Usage]) -> Usage:
+    """Give what was used from the root to a row.
+
+    `known` remembers sums, so that going on from a row costs only what lies between.
+    """
+    above = session.tree.ancestors(row)
+    below: list[int] = []
+    total = Usage()
+    for each in above:
+        if each in known:
+            total = known[each]
+            break
+        below.append(each)
+    for place, each in enumerate(reversed(below)):
+        usage = session.heads.usage(each)
+        total = total if usage is None else total + usage
+        if place % _SUMS_APART == 0:
+            known[each] = total
+    known[row] = total
+    return total
 
 
 def finding_lines(findings: Sequence[Finding], palette: Palette) -> Iterator[Text]:

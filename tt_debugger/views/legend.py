@@ -23,10 +23,15 @@ def legend_lines(palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
         (glyphs.gap, palette.bad, "bytes that are no record, or one that is not understood"),
         (glyphs.good, palette.dim, "went well"),
         (glyphs.bad, palette.bad, "failed"),
-        (glyphs.fork, palette.lane, "so many branches begin here"),
+        (glyphs.interrupt, palette.accent, "stopped to be told how to go on"),
+        (f"{glyphs.fork} 3", palette.lane, "so many branches begin here"),
+        (glyphs.fold, palette.lane, "folded rows; l opens them"),
+        (glyphs.turn, palette.dim, "in the graph: a message of the user"),
         (glyphs.active, palette.accent, "the active leaf: where the agent would go on"),
-        ("5.9k", palette.dim, "tokens in the context, as last measured"),
+        ("took", palette.dim, "time since the checkpoint before"),
+        ("bytes", palette.dim, "size of the record"),
+        ("tokens", palette.dim, "in the context, as last measured"),
         ("+ ~ -", palette.add, "added, changed, removed; = rewritten with the same value"),
     )
     for sign, style, meaning in signs:
-        yield Text.assemble("  ", (f"{sign:<16}", style), meaning)
+        yield Text.assemble("  ", (f"{sign:<17}", style), (meaning, palette.text))

@@ -1,24 +1,55 @@
-"""One row of the tree: number, lanes, what it is, what it says, and columns at the right."""
+"""One row of the tree: number, lanes, what it is, what it says, and columns at the right.
+
+From left to right the columns are the time, the size of the record, how long the step took and
+the tokens in the context; where a row is narrow, the first of them are left out.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 from rich.cells import cell_len
 from rich.text import Text
 
 from tt_debugger.core.lanes import MOST_LANES, LaneRow
-from tt_debugger.core.model import Head, Kind, Role, Session
+from tt_debugger.core.model import Head, Kind, Role, Session, iso_time
+from tt_debugger.core.outline import Fold
+from tt_debugger.core.search import Query
 from tt_debugger.core.text import safe_line
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.views.palette import Glyphs, Palette
+from tt_debugger.views.values import counted
 
 NAME_WIDTH = 8
 WIDE_NAME_WIDTH = 12
 WIDE = 100
 """Columns from which names have more room."""
-TOKENS_FROM_WIDTH = 44
-"""Columns that a row needs before it shows the size of the context."""
 MINUTE, HOUR = 60, 3600
+
+
+class Column(NamedTuple):
+    """A column at the right: its name, its cells, and the cells a row needs before it is drawn."""
+
+    name: str
+    width: int
+    from_width: int
+
+
+COLUMNS = (
+    Column("time", 10, 100),
+    Column("bytes", 7, 84),
+    Column("took", 8, 56),
+    Column("tokens", 7, 44),
+)
+
+
+@lru_cache(256)
+def columns_at(width: int) -> tuple[Column, ...]:
+    """Give the columns that a row of so many cells has."""
+    return tuple(each for each in COLUMNS if width >= each.from_width)
 
 _GLYPHS = {
     Kind.MESSAGE: "assistant",
@@ -31,7 +62,7 @@ _GLYPHS = {
     Kind.BRANCH_SUMMARY: "branch",
     Kind.LABEL: "label",
     Kind.SUPER_STEP: "snapshot",
-    Kind.INTERRUPT: "custom",
+    Kind.INTERRUPT: "interrupt",
     Kind.SNAPSHOT: "snapshot",
     Kind.COMMIT: "snapshot",
     Kind.HANDOFF: "compaction",
@@ -42,47 +73,135 @@ _GLYPHS = {
 
 
 class RowView(msgspec.Struct, frozen=True):
-    """How rows of one session are drawn."""
+    """How rows of one session are drawn; what `found` matches is marked."""
 
     palette: Palette
     glyphs: Glyphs
     number_width: int
+    found: Query | None = None
 
     def text(self, session: Session, row: int, lanes: LaneRow, width: int | None = None) -> Text:
         """Give a row as one line: exactly `width` cells, or as long as it is without a width."""
         head = session.heads[row]
         line = Text(no_wrap=True, end="")
         line.append(f"{row + 1:>{self.number_width}} ", self.palette.dim)
-        self._add_lanes(line, lanes, head)
+        self._add_lanes(line, lanes, self.glyph(head), self._glyph_style(head))
         line.append(" ")
         room = NAME_WIDTH if width is not None and width < WIDE else WIDE_NAME_WIDTH
         line.append(_fitted(safe_line(head.name), room, self.glyphs), self._name_style(head))
         line.append(" ")
-        right = self._right(session, row, head, width)
+        right = self._flags(session, row)
+        for text, style in self._columns(session, row, head, width):
+            right.append(text, style)
         summary = safe_line(head.summary)
         if width is not None:
             room = width - line.cell_len - right.cell_len - 1
             summary = _fitted(summary, max(room, 0), self.glyphs)
         line.append(summary, self._summary_style(head))
         line.append(" ").append_text(right)
+        if self.found is not None:
+            for begin, end in self.found.spans(line.plain):
+                line.stylize(self.palette.found, begin, end)
         if width is not None:
             line.truncate(width, pad=True)
         else:
             line.rstrip()
         return line
 
-    def _add_lanes(self, line: Text, lanes: LaneRow, head: Head) -> None:
+    def fold_text(self, session: Session, fold: Fold, lanes: LaneRow, width: int) -> Text:
+        """Give a fold as one line: how many rows it stands for, and what is among them."""
+        line = Text(" " * (self.number_width + 1), no_wrap=True, end="")
+        self._add_lanes(line, lanes, self.glyphs.fold, self.palette.lane)
+        noun = "checkpoint" if fold.is_branch else "step"
+        parts = [(counted(fold.count, noun), self.palette.dim)]
+        if fold.leaves > 1:
+            parts.append((counted(fold.leaves, "branch", "branches"), self.palette.dim))
+        if fold.failed:
+            sign = f"{self.glyphs.bad} {counted(fold.failed, 'error')}"
+            parts.append((sign, self.palette.bad))
+        if fold.is_branch and fold.ended is not None:
+            parts.append((f"ended {clock_text(fold.ended)}", self.palette.dim))
+        line.append(" ")
+        for place, (text, style) in enumerate(parts):
+            if place:
+                line.append(" · ", self.palette.dim)
+            line.append(text, style)
+        line.truncate(width, overflow="ellipsis", pad=True)
+        return line
+
+    def names_text(self, width: int) -> Text:
+        """Give the names of the columns as a line that stands above rows of this width."""
+        right = "".join(f"{each.name:>{each.width}}" for each in columns_at(width))
+        left = f"{'row':>{self.number_width}}"
+        room = max(width - len(right) - len(left), 0)
+        return Text(f"{left}{' ' * room}{right}", self.palette.dim, no_wrap=True, end="")
+
+    def _columns(
+        self, session: Session, row: int, head: Head, width: int | None
+    ) -> Iterator[tuple[str, str]]:
+        """Give the columns at the right, each with its style; without a width two of them."""
+        names = ("took", "tokens") if width is None else [each.name for each in columns_at(width)]
+        for name in names:
+            style = self.palette.dim
+            match name:
+                case "time":
+                    text = "" if head.time is None else clock_text(head.time)
+                case "bytes":
+                    text = "" if head.length is None else count_text(head.length)
+                case "took":
+                    text = self._took(session, row, head)
+                    style = self.palette.bad if head.failed else style
+                case _:
+                    size = session.context_sizes[row]
+                    text = count_text(size) if size else ""
+            if width is not None:
+                yield f"{text:>{_WIDTHS[name]}}", style
+            elif text:
+                yield f"  {text}", style
+
+    def _flags(self, session: Session, row: int) -> Text:
+        """Give what few rows have: a label, several branches, the active leaf."""
+        flags = Text()
+        label = session.labels.get(row)
+        if label is not None:
+            name = _fitted(safe_line(label), 24, self.glyphs).rstrip()
+            flags.append(f"{self.glyphs.label} {name} ", self.palette.label)
+        branches = session.tree.child_count(row)
+        if branches > 1:
+            flags.append(f"{self.glyphs.fork} {branches} ", self.palette.lane)
+        if row == session.active:
+            flags.append(f"{self.glyphs.active} ", self.palette.accent)
+        return flags
+
+    def _took(self, session: Session, row: int, head: Head) -> str:
+        """Tell how a step came out, and how long it took since the one before it.
+
+        What a user took to write is no duration of anything.
+        """
+        sign = ""
+        if head.failed:
+            sign = self.glyphs.bad
+        elif head.kind is Kind.TOOL_RESULT:
+            sign = self.glyphs.good
+        parent = session.parents[row]
+        began = None if parent == NO_ROW else session.heads.time(parent)
+        has_worked = head.kind is Kind.TOOL_RESULT or head.role is Role.ASSISTANT
+        if not has_worked or began is None or head.time is None or head.time < began:
+            return sign
+        return f"{sign} {duration_text(head.time - began)}".lstrip()
+
+    def _add_lanes(self, line: Text, lanes: LaneRow, glyph: str, style: str) -> None:
         cells = [self.glyphs.lines[cell] for cell in lanes.cells]
         is_drawn = lanes.lane < MOST_LANES
         for place, cell in enumerate(cells):
             if is_drawn and place == 2 * lanes.lane:
-                line.append(self.glyph(head), self._glyph_style(head))
+                line.append(glyph, style)
             elif place < len(cells) - 1 or cell != " ":
                 line.append(cell, self.palette.lane)
         if lanes.hidden:
             line.append(f"+{lanes.hidden}", self.palette.lane)
         if not is_drawn:
-            line.append(f" {self.glyph(head)}", self._glyph_style(head))
+            line.append(f" {glyph}", style)
 
     def glyph(self, head: Head) -> str:
         """Give the sign of a checkpoint's kind."""
@@ -121,40 +240,8 @@ class RowView(msgspec.Struct, frozen=True):
             case _:
                 return self.palette.dim
 
-    def _right(self, session: Session, row: int, head: Head, width: int | None) -> Text:
-        """Give the columns at the right: label, branches, outcome and time, context size."""
-        right = Text()
-        label = session.labels.get(row)
-        if label is not None:
-            right.append(
-                f"{self.glyphs.label} {_fitted(safe_line(label), 24, self.glyphs).rstrip()}  "
-            )
-            right.stylize(self.palette.label)
-        branches = session.tree.child_count(row)
-        if branches > 1:
-            right.append(f"{self.glyphs.fork} {branches}  ", self.palette.lane)
-        outcome = self._outcome(session, row, head)
-        if row == session.active:
-            right.append(f"{self.glyphs.active}  ", self.palette.accent)
-        if outcome:
-            right.append(f"{outcome}  ", self.palette.bad if head.failed else self.palette.dim)
-        if width is not None and width < TOKENS_FROM_WIDTH:
-            return right
-        size = session.context_sizes[row]
-        shown = count_text(size) if size else ""
-        right.append(f"{shown:>6}" if width is not None else shown, self.palette.dim)
-        return right
 
-    def _outcome(self, session: Session, row: int, head: Head) -> str:
-        """Tell how a tool result came out and how long it took since the call was made."""
-        if head.kind is not Kind.TOOL_RESULT:
-            return self.glyphs.bad if head.failed else ""
-        sign = self.glyphs.bad if head.failed else self.glyphs.good
-        parent = session.parents[row]
-        began = None if parent == NO_ROW else session.heads[parent].time
-        if began is None or head.time is None or head.time < began:
-            return sign
-        return f"{sign} {duration_text(head.time - began)}"
+_WIDTHS = {each.name: each.width for each in COLUMNS}
 
 
 def _fitted(text: str, width: int, glyphs: Glyphs) -> str:
@@ -193,3 +280,8 @@ def duration_text(seconds: float) -> str:
     if seconds < HOUR:
         return f"{int(seconds // MINUTE)}m{int(seconds % MINUTE):02}s"
     return f"{int(seconds // HOUR)}h{int(seconds % HOUR // MINUTE):02}m"
+
+
+def clock_text(seconds: float) -> str:
+    """Give the time of day in UTC, empty where the time is out of range."""
+    return (iso_time(seconds) or "")[11:19]

@@ -6,28 +6,37 @@ import sys
 
 import click
 
-from tt_debugger.cli.arguments import location
-from tt_debugger.debugger import format_of, split_location
+from tt_debugger.debugger import format_of, is_folder, split_location
 from tt_debugger.errors import UsageError
 from tt_debugger.storage.probe import probe
+from tt_debugger.views.palette import THEMES
 
 
 @click.command("open")
-@location
-def command(location: str) -> None:
+@click.argument("location", metavar="[LOCATION[#REF]]", default=".")
+@click.option("--theme", metavar="NAME", help=f"Colours: {', '.join(THEMES)}.")
+def command(location: str, theme: str | None) -> None:
     """Browse a session in the terminal.
 
-    At its active leaf, or at REF.
+    At its active leaf, or at REF. Of a folder, and without a LOCATION of this one, the sessions
+    in it are shown to choose from.
     """
+    browse(location, theme)
+
+
+def browse(location: str, theme: str | None = None) -> None:
+    """Open the UI. Raises what keeps it from being opened, before the screen is taken over."""
     path, fragment = split_location(location)
     if fragment.is_range:
         raise UsageError("the UI opens at one point, not at a range")
-    # What cannot be opened is said before the screen is taken over.
-    format_of(probe(path))
+    if theme is not None and theme not in THEMES:
+        raise UsageError(f"there is no theme {theme!r}", f"themes: {', '.join(THEMES)}")
+    if not is_folder(path):
+        format_of(probe(path))
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             "`ttdbg open` needs a terminal", "for a pipe, use `ttdbg log` or `ttdbg show`"
         )
     from tt_debugger.tui.app import run
 
-    run(path, fragment)
+    run(path, fragment, theme)

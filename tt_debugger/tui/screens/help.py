@@ -1,8 +1,9 @@
-"""Help: every key of a screen, out of the one key table."""
+"""Help: every key of a screen, out of the one key table, and what the signs mean."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -15,7 +16,9 @@ from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.views.legend import legend_lines
 from tt_debugger.views.palette import Glyphs, Palette
 
-_KEYS_WIDTH = 16
+_KEYS_WIDTH = 17
+_COLUMN = 74
+"""Cells of one column; two of them stand side by side where there is room."""
 
 
 class HelpScreen(ModalScreen[None]):
@@ -32,16 +35,36 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the keys in a box."""
-        with Vertical(id="box"):
+        with Vertical(id="box") as box:
+            box.border_title = "keys and signs"
             yield Lines(id="keys")
-            yield BottomBar(HELP, self._palette)
+            yield BottomBar(HELP, self._palette, self._glyphs)
 
     def on_mount(self) -> None:
         """Fill the box."""
-        self.query_one(Lines).update_from(self._lines())
-        self.query_one(Lines).focus()
+        self._lines.focus()
 
-    def _lines(self) -> Iterator[Text]:
+    def on_resize(self) -> None:
+        """Put the columns side by side, or one below the other."""
+        keys = list(self._key_lines())
+        notes, signs = [*self._note_lines(), Text()], [*self._sign_lines()]
+        if self.size.width < 2 * _COLUMN + 6:
+            self._lines.update_from([*notes, *keys, Text(), *signs])
+        else:
+            self._lines.update_from(self._beside(keys, [*notes, *signs]))
+
+    @property
+    def _lines(self) -> Lines:
+        return self.query_one("#keys", Lines)
+
+    def _beside(self, left: list[Text], right: list[Text]) -> Iterator[Text]:
+        """Give the lines in two columns."""
+        for one, other in zip_longest(left, right, fillvalue=Text()):
+            line = one.copy()
+            line.truncate(_COLUMN, pad=True)
+            yield line.append_text(other)
+
+    def _key_lines(self) -> Iterator[Text]:
         group = ""
         for key in self._keys:
             if key.group != group:
@@ -50,17 +73,35 @@ class HelpScreen(ModalScreen[None]):
                 group = key.group
                 yield Text(group, self._palette.accent)
             yield Text.assemble(
-                (f"  {key.shown:<{_KEYS_WIDTH}}", self._palette.label), (key.title, "")
+                (f"  {key.shown:<{_KEYS_WIDTH}}", self._palette.label),
+                (key.title, self._palette.text),
             )
-        yield Text()
+
+    def _note_lines(self) -> Iterator[Text]:
+        yield Text("Good to know", self._palette.accent)
+        for line in (
+            "One row is one checkpoint; its number is what row= in a ref means.",
+            "The active path stands in the leftmost lane. Branches that were left",
+            "fold to a line; l or a click opens it. Times are in UTC.",
+            "To select text with the mouse, hold Shift.",
+        ):
+            yield Text(f"  {line}", self._palette.text)
+
+    def _sign_lines(self) -> Iterator[Text]:
         yield Text("Signs", self._palette.accent)
         yield from legend_lines(self._palette, self._glyphs)
-        yield Text()
-        yield Text("To select text with the mouse, hold Shift.", self._palette.dim)
+
+    def on_bottom_bar_pressed(self) -> None:
+        """Close it: that is the only key in the bar."""
+        self.action_close()
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the keys."""
-        self.query_one(Lines).scroll_relative(y=lines, animate=False)
+        self._lines.move_by(lines)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by the height of the box."""
+        self._lines.move_by(pages * max(self._lines.size.height - 1, 1))
 
     def action_close(self) -> None:
         """Go back."""

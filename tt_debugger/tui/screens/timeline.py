@@ -1,280 +1,424 @@
-"""The Timeline: the tree of a session and, beside or below it, the inspector."""
+"""The Timeline: going somewhere in a session, searching, marking, filtering, folding, copying."""
 
 # pyright: reportUnknownMemberType=false
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
-from pathlib import PurePath
-from threading import Thread
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
-from textual.app import ComposeResult
-from textual.containers import Container
-from textual.screen import Screen
+from textual.message import Message
 
-from tt_debugger.core.model import Session
-from tt_debugger.core.outline import Outline
-from tt_debugger.core.refs import Fragment
-from tt_debugger.core.tree import NO_ROW
+from tt_debugger.core.filters import Filter
+from tt_debugger.core.folds import Folding, FoldRule
+from tt_debugger.core.journey import Journey
+from tt_debugger.core.jumps import Found, jump
+from tt_debugger.core.refs import Fragment, Resolver
+from tt_debugger.tui.copying import ASKED, copied
 from tt_debugger.tui.keys import TIMELINE, bindings
-from tt_debugger.tui.loader import (
-    InspectFailed,
-    Loader,
-    Opened,
-    OpenFailed,
-    Opening,
-    RowInspected,
-)
+from tt_debugger.tui.loader import Completes, Counted, Marked, Searched
+from tt_debugger.tui.screens import choices
+from tt_debugger.tui.screens.chooser import ChooserScreen, narrowed
 from tt_debugger.tui.screens.help import HelpScreen
-from tt_debugger.tui.widgets.bars import BottomBar, TopBar
+from tt_debugger.tui.screens.panes import PanesScreen, Place
+from tt_debugger.tui.screens.prompt import KeyScreen, LineScreen
+from tt_debugger.tui.widgets.bars import BottomBar
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
-from tt_debugger.tui.widgets.inspector import Inspector, Said, Waiting
-from tt_debugger.tui.widgets.lines import Lines
+from tt_debugger.tui.widgets.choice_list import Choice
+from tt_debugger.tui.widgets.scrubber import Scrubber
 from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.row import RowView
-from tt_debugger.views.values import counted
-
-Pane = CheckpointTree | StateTree | Lines
-WIDE = 100
-"""Columns from which the inspector stands beside the tree."""
 
 
-class TimelineScreen(Screen[None]):
-    """The main screen."""
+class TimelineScreen(PanesScreen):
+    """The main screen: what its keys do."""
 
-    CSS_PATH = "timeline.tcss"
     BINDINGS = bindings(TIMELINE)
-    HORIZONTAL_BREAKPOINTS = [(0, "narrow"), (WIDE, "wide")]  # noqa: RUF012 - typed above
+
+    class FolderWanted(Message):
+        """The sessions of a folder are to be shown."""
+
+        def __init__(self, location: str) -> None:
+            super().__init__()
+            self.location = location
 
     def __init__(
-        self, location: str, fragment: Fragment, palette: Palette, glyphs: Glyphs
+        self,
+        location: str,
+        fragment: Fragment,
+        palette: Palette,
+        glyphs: Glyphs,
+        place: Place | None = None,
     ) -> None:
-        super().__init__()
-        self._location = location
-        self._palette = palette
-        self._glyphs = glyphs
-        self._session: Session | None = None
-        self._outline: Outline | None = None
-        self._facts: tuple[str, ...] = ("", location)
-        self._wanted = NO_ROW
-        self.loader = Loader(self, location, fragment)
+        super().__init__(location, fragment, palette, glyphs, place)
+        self._journey = Journey()
 
-    def compose(self) -> ComposeResult:
-        """Lay out bars, tree and inspector."""
-        yield TopBar(self._palette)
-        with Container(id="panes"):
-            yield CheckpointTree(id="tree")
-            yield Inspector(self._palette, self._glyphs, id="inspector")
-        yield BottomBar(TIMELINE, self._palette)
-
-    def on_mount(self) -> None:
-        """Begin to read."""
-        self.tree_pane.on_cursor = self._show
-        self.tree_pane.focus()
-        self.query_one(TopBar).update_from(self._facts, "reading")
-        self.loader.open()
-
-    def on_unmount(self) -> None:
-        """Let go of the session; not here, where a worker that still reads would be waited for."""
-        self.loader.stop()
-        Thread(target=self.loader.close, daemon=True).start()
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether all that was asked for is shown."""
-        if self._outline is None:
-            return False
-        return not self._outline.rows or self.inspector.row == self._wanted
-
-    @property
-    def tree_pane(self) -> CheckpointTree:
-        """The tree."""
-        return self.query_one(CheckpointTree)
-
-    @property
-    def inspector(self) -> Inspector:
-        """The inspector."""
-        return self.query_one(Inspector)
-
-    def on_opening(self, message: Opening) -> None:
-        """Tell how much is read."""
-        if self._outline is None:
-            self.query_one(TopBar).update_from(self._facts, f"reading {message.percent}%")
-
-    def on_open_failed(self, message: OpenFailed) -> None:
-        """Leave, and let the command line say why."""
-        self.app.exit(message.error)
-
-    def on_opened(self, message: Opened) -> None:
-        """Show the tree, and the checkpoint that was asked for."""
-        session = message.session
-        self._session, self._outline = session, message.outline
-        self._facts = session_facts(session, self._location)
-        view = RowView(self._palette, self._glyphs, len(str(len(session))))
-        self.tree_pane.update_from(session, message.outline, view, message.row)
-        row = self.tree_pane.cursor_row
-        if row is None:
-            self.inspector.update_from(Said("This file holds no checkpoints."))
-            self._tell_place()
-        else:
-            self._show(row)
-
-    def on_row_inspected(self, message: RowInspected) -> None:
-        """Show what was read, if it is still the row under the cursor and not shown yet."""
-        row = message.inspection.row
-        if row == self._wanted and self.inspector.row != row:
-            self.inspector.update_from(message.inspection)
-
-    def on_inspect_failed(self, message: InspectFailed) -> None:
-        """Show why the row under the cursor cannot be shown."""
-        if message.row == self._wanted:
-            hint = f" ({message.error.hint})" if message.error.hint else ""
-            text = f"{message.error.message}{hint}"
-            self.inspector.update_from(Said(text, message.row, is_error=True))
-
-    def _show(self, row: int) -> None:
-        """Show a row in the inspector: at once if it is read already, else when it is."""
-        if self._session is None:
-            return
-        self._wanted = row
-        known = self.loader.known(row)
-        if known is not None:
-            self.inspector.update_from(known)
-            self.loader.read_ahead(row)
-        else:
-            self.inspector.update_from(Waiting(self._session, row))
-            self.loader.inspect(row)
-        self._tell_place()
-
-    def _tell_place(self) -> None:
-        if self._outline is None:
-            return
-        lines = len(self._outline.rows)
-        place = self.tree_pane.cursor_place + 1 if lines else 0
-        self.query_one(TopBar).update_from(self._facts, f"{place:,}/{lines:,} ")
-
-    @property
-    def _pane(self) -> Pane | None:
-        """The pane that the keys go to."""
-        focused = self.focused
-        return focused if isinstance(focused, (CheckpointTree, StateTree, Lines)) else None
-
-    def action_move(self, lines: int) -> None:
-        """Move the cursor, or scroll the inspector where it has the focus."""
-        if self._pane is not None:
-            self._pane.move_by(lines)
-
-    def action_page(self, pages: int) -> None:
-        """Move by the height of the pane."""
-        if self._pane is not None:
-            self._pane.move_by(pages * max(self._pane.size.height - 1, 1))
+    # Going somewhere
 
     def action_first(self) -> None:
         """Go to the first row."""
         if self._pane is not None:
+            self._come_from_here()
             self._pane.to_start()
 
     def action_last(self) -> None:
         """Go to the last row."""
         if self._pane is not None:
+            self._come_from_here()
             self._pane.to_end()
 
-    def action_parent(self) -> None:
-        """Go to the parent."""
+    def action_jump(self, aim: str, step: int) -> None:
+        """Go to the next or previous one of something."""
+        if isinstance(self.focused, StateTree) and aim == "compaction":
+            if not self.focused.to_next_change(step):
+                self.say(f"no change {'above' if step < 0 else 'below'} in this state")
+            return
         row = self.tree_pane.cursor_row
-        if row is not None and self._session is not None:
-            self._go_to(self._session.parents[row])
-
-    def action_child(self) -> None:
-        """Go to the child on the active path, else to the newest."""
-        row = self.tree_pane.cursor_row
-        if row is not None and self._session is not None:
-            self._go_to(self._session.heir(row))
-
-    def action_active_leaf(self) -> None:
-        """Go to where the agent would go on."""
-        if self._session is not None and self._session.active is not None:
-            self._go_to(self._session.active)
-
-    def _go_to(self, row: int) -> None:
-        if row == NO_ROW:
-            self.app.bell()
+        if self._session is None or row is None:
+            return
+        to = jump(self._session, row, aim, step)
+        if to is None:
+            self.say(f"no {aim} {'above' if step < 0 else 'below'} this row")
         else:
+            self._jump_to(to)
+
+    def _jump_to(self, to: Found) -> None:
+        self.go_to(to.row)
+        if to.wrapped:
+            self.say("went around the end of the session")
+
+    def go_to(self, row: int, *, is_new: bool = True) -> None:
+        """Go to a row from wherever one is; what folds or hides it gives way."""
+        outline = self._outline
+        if outline is None:
+            return
+        if is_new:
+            self._come_from_here()
+            self._journey = self._journey.visit(row)
+        if outline.has_line(row):
             self.tree_pane.move_to_row(row)
+            return
+        chosen = self._filter
+        if not outline.mask[row]:
+            self.say(f"all rows are shown: {chosen} hides row {row + 1}")
+            chosen = Filter.ALL
+        self._want_lines(chosen, outline.revealing(row), row)
 
-    def action_tab(self, name: str) -> None:
-        """Show a tab of the inspector."""
-        self.inspector.tab = name
+    def _come_from_here(self) -> None:
+        """Remember the row one leaves, to come back to."""
+        row = self.tree_pane.cursor_row
+        if row is not None:
+            self._journey = self._journey.visit(row)
 
-    def action_next_tab(self, step: int) -> None:
-        """Go to a tab beside this one; in the state fold or unfold."""
-        focused = self.focused
-        if not isinstance(focused, StateTree):
-            self.inspector.next_tab(step)
-        elif step > 0:
-            focused.unfold()
+    def action_back(self) -> None:
+        """Go back to where one was before the last jump."""
+        self._travel(self._journey.back(), "back")
+
+    def action_forward(self) -> None:
+        """Go forward again after going back."""
+        self._travel(self._journey.forward(), "forward")
+
+    def _travel(self, journey: Journey, way: str) -> None:
+        if journey is self._journey or journey.here is None:
+            self.say(f"there is nowhere to go {way} to")
         else:
-            focused.fold()
+            self._journey = journey
+            self.go_to(journey.here, is_new=False)
+
+    def action_go_to(self) -> None:
+        """Ask for a ref and go there."""
+        self.loader.complete()
+
+    def on_completes(self, message: Completes) -> None:
+        """Ask for a ref, now that it can be completed."""
+        if self._session is None or not self.is_current:
+            return
+        screen = ChooserScreen(
+            "go to",
+            choices.ref_offer(message.completer),
+            self._palette,
+            self._glyphs,
+            preview=choices.ref_preview(self._session, message.completer, self._palette),
+            asked="an id, @, root, row=14, label=NAME, line=7, time=..., then ~ or +",
+        )
+        self.app.push_screen(screen, self._go_to_chosen)
+
+    def _go_to_chosen(self, row: int | None) -> None:
+        if row is not None:
+            self.go_to(row)
+
+    def on_scrubber_chosen(self, message: Scrubber.Chosen) -> None:
+        """Go to the row that was chosen in the graph."""
+        self.go_to(message.row)
+
+    # Marks
+
+    def action_mark(self) -> None:
+        """Ask for a letter and mark the row with it."""
+        row = self.tree_pane.cursor_row
+        if row is not None:
+            self.app.push_screen(
+                KeyScreen(f"mark row {row + 1} with the letter:", self._palette),
+                lambda key: self._mark(key, row),
+            )
+
+    def _mark(self, key: str | None, row: int) -> None:
+        if key is not None and key.isalnum():
+            self.loader.mark(key, row)
+
+    def on_marked(self, message: Marked) -> None:
+        """Tell that a row is marked."""
+        self._marks = dict(message.marks)
+        self.say(f"row {message.row + 1} is marked: ' {message.name} leads back to it")
+
+    def action_to_mark(self) -> None:
+        """Ask for the letter of a mark and go there."""
+        session = self._session
+        if session is None:
+            return
+        rows = {name: session.rows.get(own) for name, own in sorted(self._marks.items())}
+        known = "  ".join(f"{name} {row + 1}" for name, row in rows.items() if row is not None)
+        asked = f"go to mark ({known or 'none yet, m sets one'}), or ' to go back:"
+        self.app.push_screen(KeyScreen(asked, self._palette), self._to_mark)
+
+    def _to_mark(self, key: str | None) -> None:
+        if key == "'":
+            self.action_back()
+        elif key is not None and self._session is not None:
+            row = self._session.rows.get(self._marks.get(key, ""))
+            if row is None:
+                self.say(f"there is no mark {key}")
+            else:
+                self.go_to(row)
+
+    # Search
+
+    def action_search(self) -> None:
+        """Ask what to look for."""
+        if self._session is not None and len(self._session):
+            query = self.finder.query
+            text = "" if query is None else query.text
+            self.app.push_screen(LineScreen("search:", self._palette, text), self._look_for)
+
+    def _look_for(self, text: str | None) -> None:
+        row = self.tree_pane.cursor_row
+        if text is None or row is None:
+            return
+        self.finder.look_for(text, row)
+        self.tree_pane.draw_with(self._row_view)
+        self._tell_search()
+
+    def on_searched(self, message: Searched) -> None:
+        """Take in what was found, and go there if one waits for it."""
+        to = self.finder.tell(message)
+        if to is not None:
+            self._jump_to(Found(to.row, to.has_wrapped))
+        self._tell_search()
+
+    def action_found(self, step: int) -> None:
+        """Go to the next or previous match."""
+        row = self.tree_pane.cursor_row
+        if self.finder.query is None or row is None:
+            self.say("search first: press /")
+            return
+        to = self.finder.beside(row, step)
+        if to is not None:
+            self._jump_to(Found(to.row, to.has_wrapped))
+        self._tell_search()
+
+    def _tell_search(self) -> None:
+        row = self.tree_pane.cursor_row
+        if self.finder.query is not None and row is not None:
+            self.say(self.finder.said(row), stays=not self.finder.is_done)
+
+    # Filters and folds
+
+    def action_filter(self) -> None:
+        """Let a filter be chosen."""
+        self.loader.count()
+
+    def on_counted(self, message: Counted) -> None:
+        """Let a filter be chosen, now that it is known what each shows."""
+        if self.is_current:
+            offered = choices.filter_choices(message.counts)
+            cursor = list(Filter).index(self._filter)
+            self._choose("rows to show", offered, self._take_filter, cursor)
+
+    def action_next_filter(self) -> None:
+        """Take the next filter."""
+        every = list(Filter)
+        self._take_filter(every[(every.index(self._filter) + 1) % len(every)])
+
+    def action_show(self, name: str) -> None:
+        """Take the filter of a name."""
+        self._take_filter(Filter(name))
+
+    def _take_filter(self, chosen: Filter | None) -> None:
+        if chosen is not None and chosen is not self._filter:
+            self.say(f"{chosen}: {choices.FILTERS_TELL[chosen]}")
+            self._want_lines(chosen, self._folding, self.tree_pane.cursor_row)
+
+    def action_fold(self) -> None:
+        """Fold what the cursor is in; elsewhere go to the tab or mark before."""
+        match self.focused:
+            case StateTree() as state:
+                state.fold()
+            case Scrubber() as scrubber:
+                scrubber.to_mark(-1)
+            case CheckpointTree():
+                self._fold()
+            case _:
+                self.inspector.next_tab(-1)
+
+    def _fold(self) -> None:
+        row = self.tree_pane.cursor_row
+        if self._outline is None or row is None:
+            return
+        folding = self._outline.closing(row)
+        if folding is None:
+            self.say("nothing to fold here: branches and runs of plain steps fold")
+        else:
+            self._want_lines(self._filter, folding, row)
+
+    def action_unfold(self) -> None:
+        """Unfold what is under the cursor; elsewhere go to the tab or mark behind."""
+        match self.focused:
+            case StateTree() as state:
+                state.unfold()
+            case Scrubber() as scrubber:
+                scrubber.to_mark(1)
+            case CheckpointTree():
+                self._unfold()
+            case _:
+                self.inspector.next_tab(1)
+
+    def _unfold(self) -> None:
+        fold = self.tree_pane.cursor_fold or self.tree_pane.fold_below
+        if fold is None:
+            self.say("nothing to unfold here")
+        else:
+            self._want_lines(self._filter, self._folding.opening(fold.head), fold.first)
+
+    def on_checkpoint_tree_fold_clicked(self) -> None:
+        """Open the fold that was clicked."""
+        self._unfold()
+
+    def action_fold_all(self) -> None:
+        """Fold everything."""
+        self._want_lines(self._filter, Folding(FoldRule.EVERYTHING), self.tree_pane.cursor_row)
+
+    def action_unfold_all(self) -> None:
+        """Unfold everything."""
+        self._want_lines(self._filter, Folding(FoldRule.NOTHING), self.tree_pane.cursor_row)
 
     def action_open(self) -> None:
-        """Fold or unfold in the state; in the tree go to the inspector."""
-        if isinstance(self.focused, StateTree):
-            self.focused.toggle()
-        elif isinstance(self.focused, CheckpointTree):
-            self.action_switch()
+        """Open what is under the cursor: a fold, a value, the inspector."""
+        match self.focused:
+            case StateTree() as state:
+                state.toggle()
+            case CheckpointTree() if self.tree_pane.cursor_fold is not None:
+                self._unfold()
+            case CheckpointTree():
+                self.action_switch()
+            case Scrubber():
+                self.action_tree()
+            case _:
+                pass
 
-    def action_switch(self) -> None:
-        """Give the focus, and the screen if it is not shared, to the other pane."""
-        to_inspector = self._in_tree
-        if self._is_zoomed:
-            self._zoom(to_inspector=to_inspector)
-        # Not before the pane is displayed again: what is hidden takes no focus.
-        self.call_after_refresh(
-            self.set_focus, self.inspector.pane if to_inspector else self.tree_pane
+    # Copying
+
+    def action_copy(self) -> None:
+        """Ask what to copy and copy it."""
+        if self.tree_pane.cursor_row is not None:
+            self.app.push_screen(KeyScreen(ASKED, self._palette), self._copy)
+
+    def _copy(self, key: str | None) -> None:
+        session, row = self._session, self.tree_pane.cursor_row
+        if key is None or session is None or row is None:
+            return
+        ref = Resolver(session).short_id(row)
+        seen = self.inspector.copyable()
+        copy = None if seen is None else copied(key, seen, self._location, ref)
+        if copy is None:
+            self.say("nothing is copied")
+            return
+        self.app.copy_to_clipboard(copy.text.encode(errors="replace").decode())
+        self.say(copy.said)
+
+    # Other screens
+
+    def _choose(
+        self,
+        title: str,
+        offered: Sequence[Choice],
+        take: Callable[[Any], None],
+        cursor: int = 0,
+        on_move: Callable[[Choice], None] | None = None,
+    ) -> None:
+        screen = ChooserScreen(
+            title,
+            narrowed(offered),
+            self._palette,
+            self._glyphs,
+            cursor=cursor,
+            on_move=on_move,
+        )
+        self.app.push_screen(screen, take)
+
+    def action_theme(self) -> None:
+        """Let a theme be chosen; each is seen as the cursor comes to it."""
+        before, offered = self.app.theme, choices.theme_choices()
+        cursor = next((n for n, each in enumerate(offered) if each.value == before), 0)
+        self._choose(
+            "theme",
+            offered,
+            lambda chosen: self.action_use_theme(chosen or before),
+            cursor,
+            lambda choice: self.action_use_theme(choice.value),
         )
 
-    def action_tree(self) -> None:
-        """Give the focus back to the tree."""
-        if not self._in_tree:
-            self.action_switch()
+    def action_use_theme(self, name: str) -> None:
+        """Take a theme."""
+        self.app.theme = name
 
-    def action_zoom(self) -> None:
-        """Give the whole screen to the pane that has the focus, or share it again."""
-        if self._is_zoomed:
-            self.remove_class("zoom-tree", "zoom-inspector")
-        else:
-            self._zoom(to_inspector=not self._in_tree)
+    def action_palette(self) -> None:
+        """Offer every command by its name."""
+        self._choose("commands", choices.command_choices(TIMELINE), self._run)
 
-    @property
-    def _in_tree(self) -> bool:
-        return isinstance(self.focused, CheckpointTree)
+    def _run(self, action: str | None) -> None:
+        if action is not None:
+            self.call_later(self.run_action, action)
 
-    @property
-    def _is_zoomed(self) -> bool:
-        return self.has_class("zoom-tree") or self.has_class("zoom-inspector")
-
-    def _zoom(self, *, to_inspector: bool) -> None:
-        self.set_class(to_inspector, "zoom-inspector")
-        self.set_class(not to_inspector, "zoom-tree")
+    def on_bottom_bar_pressed(self, message: BottomBar.Pressed) -> None:
+        """Do what the key that was clicked does."""
+        self._run(message.action)
 
     def action_help(self) -> None:
         """Show all keys."""
         self.app.push_screen(HelpScreen(TIMELINE, self._palette, self._glyphs))
 
+    def action_sessions(self) -> None:
+        """Show the sessions beside this one."""
+        if not self._is_first:
+            self.action_quit()
+        else:
+            folder = str(Path(self._location).absolute().parent)
+            self.app.post_message(self.FolderWanted(folder))
+
     def action_quit(self) -> None:
-        """Leave."""
+        """Go back to the screen below; leave where there is none."""
+        self.loader.stop()
+        if self._is_first:
+            self.app.exit()
+            return
+        row = self.tree_pane.cursor_row
+        place = None
+        if row is not None:
+            place = Place(row, self._filter, self._folding, self.inspector.tab)
+        self.dismiss(place)
+
+    def action_leave(self) -> None:
+        """Leave at once."""
         self.loader.stop()
         self.app.exit()
-
-
-def session_facts(session: Session, location: str) -> tuple[str, ...]:
-    """Give format, title, file and what the session holds, for the bar at the top."""
-    leaves, findings = len(session.tree.leaves()), len(session.findings)
-    facts = [
-        counted(leaves, "branch", "branches") if leaves > 1 else "",
-        counted(len(session), "checkpoint"),
-        counted(findings, "finding") if findings else "",
-    ]
-    name = PurePath(location).name
-    title = (session.title, name) if session.title else (name,)
-    return (session.format or "no format", *title, " · ".join(filter(None, facts)))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
+from textual import events
+from textual.message import Message
+from textual.timer import Timer
 from textual.widget import Widget
 
 from tt_debugger.core.text import safe_line
-from tt_debugger.tui.keys import Key
-from tt_debugger.views.palette import Palette
+from tt_debugger.tui.keys import Key, key_name
+from tt_debugger.views.palette import Glyphs, Palette
+
+SAID_FOR = 6.0
+"""Seconds for which the bottom bar shows what was said; the next word comes at once."""
 
 
 class TopBar(Widget):
@@ -25,16 +31,17 @@ class TopBar(Widget):
 
     def update_from(self, left: Sequence[str], right: str) -> None:
         """Show format, title and facts at the left, and a place at the right."""
-        self._left, self._right = left, right
-        self.refresh()
+        if (left, right) != (self._left, self._right):
+            self._left, self._right = left, right
+            self.refresh()
 
     def render(self) -> Text:
         """Draw the line; what does not fit is cut before the place is."""
         line = Text(no_wrap=True)
-        line.append(" ttdbg ", f"reverse {self.palette.accent}")
+        line.append(" ttdbg ", self.palette.brand)
         for number, part in enumerate(self._left):
-            style = self.palette.text if number == 1 else self.palette.dim
-            line.append(f"  {safe_line(part)}", f"bold {style}" if number == 1 else style)
+            style = self.palette.strong if number == 1 else self.palette.dim
+            line.append(f"  {safe_line(part)}", style)
         room = self.size.width - len(self._right) - 1
         line.truncate(max(room, 0), overflow="ellipsis", pad=True)
         line.append(f" {self._right}", self.palette.dim)
@@ -42,23 +49,83 @@ class TopBar(Widget):
 
 
 class BottomBar(Widget):
-    """One line with the keys that the table gives a word in the footer; as many as fit."""
+    """One line with the keys that the table gives a word in the footer; as many as fit.
+
+    What was just done may be said in their place for a while.
+    """
 
     DEFAULT_CSS = "BottomBar { height: 1; }"
 
-    def __init__(self, keys: Sequence[Key], palette: Palette) -> None:
+    class Pressed(Message):
+        """A key was clicked."""
+
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
+
+    def __init__(self, keys: Sequence[Key], palette: Palette, glyphs: Glyphs) -> None:
         super().__init__()
         self.palette = palette
+        self.glyphs = glyphs
         self._keys = [key for key in keys if key.footer]
+        self._said: tuple[str, bool] | None = None
+        self._timer: Timer | None = None
 
-    def render(self) -> Text:
-        """Draw the keys."""
-        line = Text(no_wrap=True)
-        for key in self._keys:
-            part = Text.assemble(
-                (f" {key.keys[0] if len(key.keys[0]) == 1 else key.shown}", self.palette.accent),
+    @property
+    def said(self) -> str:
+        """What is said at this moment, empty for nothing."""
+        return self._said[0] if self._said else ""
+
+    def say(self, text: str, *, is_error: bool = False, stays: bool = False) -> None:
+        """Say something in place of the keys, for a while or until something else is said."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self._said = (safe_line(text), is_error) if text else None
+        if text and not stays:
+            self._timer = self.set_timer(SAID_FOR, self.hush)
+        self.refresh()
+
+    def hush(self) -> None:
+        """Show the keys again."""
+        self.say("")
+
+    def _parts(self) -> Iterator[tuple[Key, Text]]:
+        """Give the keys that fit, each as text; the last one always has its place."""
+        texts = [
+            Text.assemble(
+                (f" {key_name(key.keys[0])}", self.palette.accent),
                 (f" {key.footer} ", self.palette.dim),
             )
-            if line.cell_len + part.cell_len <= self.size.width:
-                line.append_text(part)
+            for key in self._keys
+        ]
+        room = self.size.width - sum(text.cell_len for text in texts[-2:])
+        for place, (key, text) in enumerate(zip(self._keys, texts, strict=True)):
+            is_last = place >= len(texts) - 2
+            if is_last or text.cell_len <= room:
+                room -= 0 if is_last else text.cell_len
+                yield key, text
+
+    def render(self) -> Text:
+        """Draw what is said, else the keys."""
+        line = Text(no_wrap=True, overflow="ellipsis")
+        if self._said is not None:
+            text, is_error = self._said
+            sign = self.glyphs.bad if is_error else " "
+            line.append(f"{sign} {text}", self.palette.bad if is_error else self.palette.label)
+            return line
+        for _, text in self._parts():
+            line.append_text(text)
         return line
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which key was clicked."""
+        if self._said is not None:
+            self.hush()
+            return
+        end = 0
+        for key, text in self._parts():
+            end += text.cell_len
+            if event.x < end:
+                self.post_message(self.Pressed(key.action))
+                return

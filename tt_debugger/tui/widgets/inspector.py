@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 from rich.text import Text
@@ -14,19 +16,34 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from tt_debugger.core.changes import written_paths
+from tt_debugger.core.changes import change_json
+from tt_debugger.core.folds import Fold
 from tt_debugger.core.inspection import Inspection
-from tt_debugger.core.model import Session
+from tt_debugger.core.messages import messages_in
+from tt_debugger.core.model import Session, Usage
+from tt_debugger.core.paths import dotted, pointer
 from tt_debugger.core.text import safe_line
 from tt_debugger.tui.widgets.lines import Lines
-from tt_debugger.tui.widgets.state_tree import StateTree
+from tt_debugger.tui.widgets.state_tree import StatePane, StateTree
 from tt_debugger.views.changes import change_lines
-from tt_debugger.views.checkpoint import finding_lines, meta_lines, title_line
-from tt_debugger.views.message import message_lines, messages_in
+from tt_debugger.views.checkpoint import (
+    finding_lines,
+    meta_lines,
+    rule_line,
+    spent_on_path,
+    title_line,
+)
+from tt_debugger.views.fold import fold_lines
+from tt_debugger.views.message import message_lines
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.raw import raw_lines
+from tt_debugger.views.state import marks_of
+from tt_debugger.views.values import counted, json_text, message_text
 
 TABS = ("changes", "message", "state", "meta", "raw")
+SCROLLS_KEPT = 512
+AIRY = 16
+"""Lines from which the parts of a tab stand apart."""
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -44,7 +61,27 @@ class Said(msgspec.Struct, frozen=True):
     is_error: bool = False
 
 
-Shown = Waiting | Said | Inspection
+class Folded(msgspec.Struct, frozen=True):
+    """A fold in the place of a checkpoint, with the rows that it hides."""
+
+    session: Session
+    fold: Fold
+    rows: Sequence[int]
+
+
+Shown = Waiting | Said | Folded | Inspection
+
+
+class Copyable(msgspec.Struct, frozen=True):
+    """What can be copied: a value as text, how to name it in few words, and its path.
+
+    A value without a place in the state has an empty path.
+    """
+
+    value: str
+    what: str
+    path: str = ""
+    pointer: str = ""
 
 
 class TabBar(Widget):
@@ -95,11 +132,11 @@ class TabBar(Widget):
 
 
 class Inspector(Vertical):
-    """Tabs over one checkpoint."""
+    """Tabs over one checkpoint, or over a fold."""
 
     DEFAULT_CSS = """
     Inspector ContentSwitcher { height: 1fr; }
-    Inspector Lines, Inspector StateTree { height: 1fr; padding-right: 1; }
+    Inspector Lines, Inspector StatePane { height: 1fr; }
     """
     tab = reactive("changes")
 
@@ -109,6 +146,9 @@ class Inspector(Vertical):
         self.glyphs = glyphs
         self._shown: Shown = Said("")
         self._filled: set[str] = set()
+        self._scrolls: OrderedDict[_Seen, int] = OrderedDict()
+        self._spent: dict[int, Usage] = {}
+        self._width = 0
 
     def compose(self) -> ComposeResult:
         """Lay out the tab names over the tabs."""
@@ -116,7 +156,7 @@ class Inspector(Vertical):
         with ContentSwitcher(initial="changes"):
             for name in TABS:
                 if name == "state":
-                    yield StateTree(self.palette, self.glyphs, id=name)
+                    yield StatePane(self.palette, self.glyphs, id=name)
                 else:
                     yield Lines(id=name)
 
@@ -132,23 +172,46 @@ class Inspector(Vertical):
         """Take the mark away."""
         self.query_one(TabBar).is_marked = False
 
+    def on_resize(self) -> None:
+        """Lay out anew what was laid out for another width."""
+        if self.size.width != self._width:
+            self._width = self.size.width
+            self._remember()
+            self._filled.discard("changes")
+            # Not before the pane below has its new width too.
+            self.call_after_refresh(self._fill)
+
     @property
     def row(self) -> int | None:
-        """The row that is shown, None while it is waited for."""
-        return None if isinstance(self._shown, Waiting) else self._shown.row
+        """The row that is shown, of a fold the first one; None while it is waited for."""
+        match self._shown:
+            case Waiting():
+                return None
+            case Folded(fold=fold):
+                return fold.first
+            case Said(row=row) | Inspection(row=row):
+                return row
 
     @property
     def pane(self) -> Lines | StateTree:
         """The tab that is seen."""
         if self.tab == "state":
-            return self.query_one("#state", StateTree)
-        return self.query_one(f"#{self.tab}", Lines)
+            return self.state_tree
+        return self._lines_of(self.tab)
+
+    @property
+    def state_tree(self) -> StateTree:
+        """The tree of the state, seen or not."""
+        return self.query_one("#state", StatePane).state_tree
+
+    def _lines_of(self, tab: str) -> Lines:
+        return self.query_one(f"#{tab}", Lines)
 
     def watch_tab(self, tab: str) -> None:
         """Show another tab, filled if it was not yet."""
         if not self.is_mounted:
             return
-        had_focus = any(self.query(f"#{name}").first().has_focus for name in TABS)
+        had_focus = self.has_focus_within
         self.query_one(TabBar).current = tab
         self.query_one(ContentSwitcher).current = tab
         if had_focus:
@@ -159,56 +222,91 @@ class Inspector(Vertical):
         """Go to a tab beside this one."""
         self.tab = TABS[(TABS.index(self.tab) + step) % len(TABS)]
 
+    def to_next_change(self, step: int) -> bool:
+        """Show the next changed leaf of the state, or the one before; False: there is none."""
+        self.tab = "state"
+        return self.state_tree.to_next_change(step)
+
     def update_from(self, shown: Shown) -> None:
         """Show another checkpoint, in the tab that is seen; the others when they are."""
+        self._remember()
+        if getattr(shown, "session", None) is not getattr(self._shown, "session", None):
+            self._spent.clear()
         self._shown = shown
         self._filled.clear()
         self._fill()
 
+    def _remember(self) -> None:
+        """Keep how far each tab is scrolled, for when one comes back to this row."""
+        for tab in self._filled - {"state"}:
+            seen = _seen(self._shown, tab)
+            if seen is not None:
+                self._scrolls.pop(seen, None)
+                top = self._lines_of(tab).scroll_offset.y
+                if top:
+                    self._scrolls[seen] = top
+        while len(self._scrolls) > SCROLLS_KEPT:
+            self._scrolls.popitem(last=False)
+
     def _fill(self) -> None:
-        if self.tab in self._filled:
+        tab = self.tab
+        if tab in self._filled:
             return
-        self._filled.add(self.tab)
-        if self.tab != "state":
-            self.query_one(f"#{self.tab}", Lines).update_from(self._lines(self._shown))
+        self._filled.add(tab)
+        if tab == "state":
+            self._fill_state()
             return
-        state = self.query_one("#state", StateTree)
+        seen = _seen(self._shown, tab)
+        top = 0 if seen is None else self._scrolls.get(seen, 0)
+        self._lines_of(tab).update_from(self._lines(self._shown, tab), top)
+
+    def _fill_state(self) -> None:
         match self._shown:
             case Inspection() as seen:
-                state.update_from(seen.state, written_paths(seen.changes, seen.before))
+                self.state_tree.update_from(seen.state, marks_of(seen.changes, seen.before))
             case Waiting():
-                state.update_from({self.glyphs.ellipsis: "reading"}, ())
+                self.state_tree.say("reading", self.glyphs.ellipsis)
+            case Folded(fold=fold):
+                folded = counted(fold.count, "checkpoint")
+                self.state_tree.say(f"{folded} folded here; unfold them to see their states")
             case Said(text=text):
-                state.update_from({"": text} if text else None, ())
+                self.state_tree.say(text)
 
-    def _lines(self, shown: Shown) -> Iterable[Text]:
-        match shown, self.tab:
-            case Said(text=text, is_error=is_error), _:
+    def _lines(self, shown: Shown, tab: str) -> Iterable[Text]:
+        match shown:
+            case Said(text=text, is_error=is_error):
                 return [Text(safe_line(text), self.palette.bad if is_error else self.palette.dim)]
-            case ((Waiting() | Inspection()), "meta"):
-                return self._meta(shown)
-            case Waiting(session=session, row=row), _:
+            case Folded(session=session, fold=fold, rows=rows):
+                return fold_lines(session, fold, rows, self.palette, self.glyphs)
+            case Waiting(session=session, row=row):
+                if tab == "meta":
+                    return self._meta(shown)
                 waiting = Text(f"reading {self.glyphs.ellipsis}", self.palette.dim)
                 return [title_line(session, row, self.palette), waiting]
-            case Inspection(), "changes":
-                return self._changes(shown)
-            case Inspection(), "message":
-                return self._message(shown)
-            case Inspection(raw=raw), _:
-                return raw_lines(raw, self.palette)
+            case Inspection():
+                tabs = {"changes": self._changes, "message": self._message, "meta": self._meta}
+                return tabs[tab](shown) if tab in tabs else raw_lines(shown.raw, self.palette)
 
     def _changes(self, seen: Inspection) -> Iterator[Text]:
+        width = self._lines_of("changes").scrollable_content_region.width
+        gap = [Text()] if self.size.height >= AIRY else []
         yield title_line(seen.session, seen.row, self.palette)
-        yield from finding_lines(seen.findings, self.palette)
-        changed = False
-        for line in change_lines(seen.changes, seen.before, self.palette, self.glyphs):
-            changed = True
-            yield line
-        if not changed:
-            yield Text("nothing in the state changed here", self.palette.dim)
+        if seen.findings:
+            yield from gap
+            yield from finding_lines(seen.findings, self.palette)
+        yield from gap
+        changes = change_lines(
+            seen.changes, seen.before, self.palette, self.glyphs, width=width, is_brief=True
+        )
+        first = next(changes, None)
+        yield (
+            Text("nothing in the state changed here", self.palette.dim) if first is None else first
+        )
+        yield from changes
         for message in messages_in(seen.changes):
-            yield Text(f"{self.glyphs.line * 2} message", self.palette.dim)
-            yield from message_lines(message, self.palette, self.glyphs)
+            yield from gap
+            yield rule_line("message", width, self.palette, self.glyphs)
+            yield from self._message_lines(message, seen)
 
     def _message(self, seen: Inspection) -> Iterator[Text]:
         messages = messages_in(seen.changes)
@@ -217,9 +315,70 @@ class Inspector(Vertical):
         for number, message in enumerate(messages):
             if number:
                 yield Text()
-            yield from message_lines(message, self.palette, self.glyphs)
+            yield from self._message_lines(message, seen)
+
+    def _message_lines(self, message: dict[str, Any], seen: Inspection) -> Iterator[Text]:
+        return message_lines(message, self.palette, self.glyphs, seen.exchanges, is_drawn=True)
 
     def _meta(self, shown: Waiting | Inspection) -> Iterator[Text]:
-        yield from meta_lines(shown.session, shown.row, self.palette)
-        if isinstance(shown, Inspection):
+        spent = spent_on_path(shown.session, shown.row, self._spent)
+        yield from meta_lines(shown.session, shown.row, self.palette, spent=spent)
+        if isinstance(shown, Inspection) and shown.findings:
+            yield Text()
             yield from finding_lines(shown.findings, self.palette)
+
+    def copyable(self) -> Copyable | None:
+        """Give what one would copy from the tab that is seen, None where it shows nothing."""
+        match self._shown:
+            case Inspection() as seen:
+                return self._copyable_state() if self.tab == "state" else self._copyable_of(seen)
+            case Said(text=text):
+                return Copyable(text, _length(text)) if text else None
+            case Folded(fold=fold) as shown:
+                what = f"what {counted(fold.count, 'checkpoint')} hold"
+                return Copyable(self._plain(shown), what)
+            case Waiting(row=row) as shown:
+                return Copyable(self._plain(shown), f"facts of checkpoint {row + 1}")
+
+    def _copyable_of(self, seen: Inspection) -> Copyable:
+        messages = messages_in(seen.changes)
+        if self.tab == "changes":
+            text = "\n".join(json_text(change_json(each), indent=0) for each in seen.changes)
+            what = f"{counted(len(seen.changes), 'change')} as JSON"
+        elif self.tab == "meta":
+            text, what = self._plain(seen), "facts"
+        elif self.tab == "message" and messages:
+            text, what = "\n\n".join(map(message_text, messages)), "message"
+        else:
+            text, what = seen.raw.decode(errors="replace"), "record"
+        return Copyable(text, f"{what} of checkpoint {seen.row + 1}, {_length(text)}")
+
+    def _copyable_state(self) -> Copyable | None:
+        path = self.state_tree.cursor_path
+        if path is None:
+            return None
+        value = self.state_tree.cursor_value
+        text = value if isinstance(value, str) else json_text(value)
+        name = safe_line(dotted(path))
+        return Copyable(text, f"{name}, {_length(text)}", dotted(path), pointer(path))
+
+    def _plain(self, shown: Shown) -> str:
+        return "\n".join(line.plain for line in self._lines(shown, "meta"))
+
+
+_Seen = tuple[str, int, str]
+"""A session, a row or the fold behind one, and a tab."""
+
+
+def _seen(shown: Shown, tab: str) -> _Seen | None:
+    match shown:
+        case Inspection(session=session, row=row):
+            return session.id, row, tab
+        case Folded(session=session, fold=fold):
+            return session.id, ~fold.head, tab
+        case Waiting() | Said():
+            return None
+
+
+def _length(text: str) -> str:
+    return counted(len(text), "character")

@@ -8,43 +8,105 @@ reader scrolls; what was not yet asked for costs nothing.
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain
+from typing import cast
 
-from rich.cells import chop_cells
+from rich.cells import cell_len, chop_cells
+from rich.console import Console
+from rich.style import Style
 from rich.text import Text
-from textual.geometry import Size
+from textual.geometry import Region, Size
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-AHEAD = 60
-"""Lines that are taken beyond the last one in view."""
+AHEAD = 16
+"""Lines that are taken beyond the last one in view: what is not seen should not be waited for."""
 ALL = 1 << 62
 """More lines than there are."""
 
 
-class Lines(ScrollView, can_focus=True, inherit_bindings=False):
-    """A scrolling pane of text lines, wrapped to its width at words, or anywhere if `fold`."""
+_LEAD = re.compile(r"(?:\s+|[^\w\s\"'()\[\]{}<`]{1,3}\s+|\d+[.):]\s+)+")
+"""Room, bars, bullets, signs and numbers in front of the words of a line."""
+_BARS = "\N{BOX DRAWINGS LIGHT VERTICAL}|"
+
+
+class LinePane(ScrollView, can_focus=False, inherit_bindings=False):
+    """A pane that is drawn line by line over the style of its ground."""
 
     DEFAULT_CSS = """
-    Lines { scrollbar-size-vertical: 1; scrollbar-gutter: stable; overflow-x: hidden; }
+    LinePane { scrollbar-size-vertical: 1; scrollbar-gutter: stable; overflow-x: hidden; }
+    """
+
+    _ground: Style = Style.null()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw some lines. Their ground is found once: to find it costs as much as a line."""
+        self._ground = self.rich_style
+        return super().render_lines(crop)
+
+    def blank(self, width: int) -> Strip:
+        """Give an empty line."""
+        return _blank(width, self._ground)
+
+    def strip(self, line: Text, width: int, style: str = "") -> Strip:
+        """Give a line of text as a strip of this width; `style` lies below the line's own."""
+        console = self.app.console
+        base = self._ground + console.get_style(style) if style else self._ground
+        # `render` leaves the line's own style out where no part of the line has another.
+        drawn = Strip(line.render(console), line.cell_len)
+        own = base + console.get_style(line.style)
+        return drawn.apply_style(own).adjust_cell_length(width, base)
+
+
+@lru_cache(64)
+def _blank(width: int, style: Style) -> Strip:
+    return Strip.blank(width, style)
+
+
+class Lines(LinePane, can_focus=True, inherit_bindings=False):
+    """A scrolling pane of text lines, wrapped to its width at words, or anywhere if `fold`.
+
+    What a line goes on with stands under its words, beside its bars.
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
         self._source: Iterator[Text] = iter(())
         self._given: list[Text] = []
+        self._begins: list[int] = []
+        """The first wrapped line of each given one."""
         self._wrapped: list[Text] = []
+        self._top = 0
+        """Where to scroll to once there is a width to wrap to."""
 
-    def update_from(self, lines: Iterable[Text]) -> None:
-        """Show other lines, from the top."""
-        self._source, self._given, self._wrapped = iter(lines), [], []
-        self.scroll_to(y=0, animate=False, immediate=True)
-        self._reach(self.scroll_offset.y)
-        self.refresh()
+    def update_from(self, lines: Iterable[Text], top: int = 0) -> None:
+        """Show other lines, scrolled to one of them as `scroll_offset` counts."""
+        seen, seen_from = self._wrapped, self.scroll_offset.y
+        self._source, self._given, self._begins, self._wrapped = iter(lines), [], [], []
+        self._top = top
+        self._reach(top)
+        if self._width:
+            self._scroll_to_top()
+        if self.scroll_offset.y != seen_from:
+            self.refresh()
+            return
+        # From one checkpoint to the next most lines are empty before and after.
+        for place in range(seen_from, seen_from + self.size.height):
+            if not _is_same(seen[place : place + 1], self._wrapped[place : place + 1]):
+                self.refresh_line(place)
+
+    def _scroll_to_top(self) -> None:
+        # By force: the scrollbar may be one layout behind the lines.
+        self.scroll_to(y=self._top, animate=False, force=True, immediate=True)
 
     def move_by(self, lines: int) -> None:
         """Scroll by some lines."""
+        self._reach(self.scroll_offset.y + lines)
         self.scroll_relative(y=lines, animate=False)
 
     def to_start(self) -> None:
@@ -62,10 +124,20 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         return [line.plain for line in self._wrapped]
 
     def on_resize(self) -> None:
-        """Wrap anew what was given."""
-        given, self._given, self._wrapped = self._given, [], []
+        """Wrap anew what was given; the line at the top stays there."""
+        if not self._width:
+            return
+        place = bisect_right(self._begins, self.scroll_offset.y) - 1
+        given, self._given, self._begins, self._wrapped = self._given, [], [], []
         self._source = chain(given, self._source)
-        self._reach(self.scroll_offset.y)
+        self._reach(max(self.scroll_offset.y, self._top))
+        if place >= 0:
+            while place >= len(self._begins) and self._take_next():
+                pass
+            self._top = self._begins[min(place, len(self._begins) - 1)]
+            self._reach(self._top)
+        self._scroll_to_top()
+        self.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Take more lines as the reader scrolls on."""
@@ -77,40 +149,68 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         if not width:
             # Not laid out yet: wrapped to nothing, a line of a million characters is a million.
             return
-        while len(self._wrapped) < wanted:
-            line = next(self._source, None)
-            if line is None:
-                break
-            self._take(line, width)
-        self.virtual_size = Size(width, len(self._wrapped))
+        while len(self._wrapped) < wanted and self._take_next():
+            pass
+        self._tell_size(Size(width, len(self._wrapped)))
+
+    def _tell_size(self, size: Size) -> None:
+        """Tell how far one can scroll; a new layout only where the scrollbar comes or goes."""
+        if size == self.virtual_size:
+            return
+        if self.show_vertical_scrollbar != (size.height > self.container_size.height):
+            self.virtual_size = size
+        else:
+            self.set_reactive(cast("Reactive[Size]", Lines.virtual_size), size)
+            self._scroll_update(size)
+
+    def _take_next(self) -> bool:
+        """Take one more line; tell whether there was one."""
+        line = next(self._source, None)
+        if line is not None:
+            self._take(line, self._width)
+        return line is not None
 
     @property
     def _width(self) -> int:
-        return self.scrollable_content_region.width
+        """The cells of a line; one more stays empty before the scrollbar."""
+        return max(self.scrollable_content_region.width - 1, 0)
 
     def _take(self, line: Text, width: int) -> None:
         self._given.append(line)
+        self._begins.append(len(self._wrapped))
         if line.cell_len <= width:
             self._wrapped.append(line)
         elif line.overflow == "fold":
             pieces = chop_cells(line.plain, width)
             self._wrapped += [Text(piece, line.style) for piece in pieces]
         else:
-            self._wrapped += line.wrap(self.app.console, width)
+            self._wrapped += wrapped(line, width, self.app.console)
 
     def render_line(self, y: int) -> Strip:
         """Draw one line."""
         place = y + self.scroll_offset.y
         width = self.size.width
         if place >= len(self._wrapped):
-            return Strip.blank(width, self.rich_style)
-        return line_strip(self._wrapped[place], width, self)
+            return self.blank(width)
+        return self.strip(self._wrapped[place], width)
 
 
-def line_strip(line: Text, width: int, widget: ScrollView, style: str = "") -> Strip:
-    """Give a line of text as a strip of this width, on the widget's background."""
-    console = widget.app.console
-    base = widget.rich_style + console.get_style(style or "none")
-    # `render` leaves the line's own style out where no part of the line has another.
-    strip = Strip(line.render(console), line.cell_len).apply_style(console.get_style(line.style))
-    return strip.adjust_cell_length(width).apply_style(base)
+def _is_same(before: list[Text], after: list[Text]) -> bool:
+    """Tell whether lines look the same; `Text` compares all but its own style."""
+    return before == after and [line.style for line in before] == [line.style for line in after]
+
+
+def wrapped(line: Text, width: int, console: Console) -> Iterator[Text]:
+    """Give a line in lines of a width, the words of all but the first under those of the first."""
+    found = _LEAD.match(line.plain)
+    end = found.end() if found else 0
+    lead = line[:end]
+    if not end or end == len(line) or lead.cell_len > width // 2:
+        yield from line.wrap(console, width)
+        return
+    room = lead.copy()
+    # A mark of two cells would leave its second cell out.
+    room.plain = "".join(each if each in _BARS else " " * cell_len(each) for each in lead.plain)
+    for number, piece in enumerate(line[end:].wrap(console, width - lead.cell_len)):
+        whole = room.copy() if number else lead.copy()
+        yield whole.append_text(piece)

@@ -1,0 +1,44 @@
+"""What can be copied from the Timeline, by the key that follows `y`."""
+
+from __future__ import annotations
+
+import shlex
+
+import msgspec
+
+from tt_debugger.core.text import summary_line
+from tt_debugger.tui.widgets.inspector import Copyable
+
+ASKED = "copy:  y value   p path   r ref   c command   (Esc: nothing)"
+MOST_BYTES = 74_994
+"""Bytes that xterm and others take in one OSC 52; a longer text may be dropped by the terminal."""
+
+
+class Copied(msgspec.Struct, frozen=True):
+    """A text for the clipboard, and how to say what it is."""
+
+    text: str
+    what: str
+
+    @property
+    def said(self) -> str:
+        """The sentence that tells what was copied."""
+        size = len(self.text.encode(errors="replace"))
+        note = "" if size <= MOST_BYTES else f"; {size:,} bytes, which some terminals refuse"
+        return f"copied {self.what}: {summary_line(self.text, 60)}{note}"
+
+
+def copied(key: str, seen: Copyable, location: str, ref: str) -> Copied | None:
+    """Give what a key copies, None for a key that copies nothing."""
+    match key:
+        case "y" | "v":
+            return Copied(seen.value, seen.what)
+        case "p":
+            return Copied(seen.path, "path") if seen.path else None
+        case "r":
+            return Copied(f"{location}#{ref}", "ref")
+        case "c":
+            place = shlex.quote(f"{location}#{ref}")
+            return Copied(f"ttdbg show {place}", "command")
+        case _:
+            return None

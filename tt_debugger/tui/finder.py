@@ -1,0 +1,88 @@
+"""The finder: what is searched for, how far the search is, and whether somebody waits for it."""
+
+from __future__ import annotations
+
+from tt_debugger.core.outline import Outline
+from tt_debugger.core.search import Jump, NoJump, Query, Search
+from tt_debugger.tui.loader import Loader, Searched
+
+
+class Finder:
+    """One search of a session; the loader looks, and tells here what it found."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._search: Search | None = None
+        self._outline: Outline | None = None
+        self._awaited: tuple[int, int] | None = None
+        """The row from which somebody wants to go on, and in which direction."""
+
+    @property
+    def query(self) -> Query | None:
+        """What is searched for."""
+        return None if self._search is None else self._search.query
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether somebody waits for a match."""
+        return self._awaited is not None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all rows are looked through."""
+        return self._search is None or self._search.is_done
+
+    def show_only(self, outline: Outline) -> None:
+        """Let only rows count that a filter shows, folded ones too."""
+        self._outline = outline
+        if self._search is not None:
+            self._search.show_only(outline.mask)
+
+    def look_for(self, text: str, row: int) -> None:
+        """Begin to search from a row on; the first match is waited for. Nothing forgets."""
+        query = Query.parse(text)
+        outline = self._outline
+        if query is None or outline is None:
+            self.forget()
+            return
+        mask = outline.mask
+        self._search = Search(query, len(mask), row, mask)
+        self._awaited = (row, 1)
+        self._loader.search(query, row)
+
+    def forget(self) -> None:
+        """Search for nothing any more."""
+        self._search = self._awaited = None
+        self._loader.stop_search()
+
+    def tell(self, message: Searched) -> Jump | None:
+        """Hear what was found; give where to go if somebody waited for that."""
+        search = self._search
+        if search is None or message.query is not search.query:
+            return None
+        search.tell(message.found)
+        return None if self._awaited is None else self.beside(*self._awaited)
+
+    def beside(self, row: int, step: int) -> Jump | None:
+        """Give the next or previous match; None if there is none yet, which is then waited for."""
+        search = self._search
+        if search is None:
+            return None
+        jump = search.next(row) if step > 0 else search.previous(row)
+        self._awaited = (row, step) if jump is NoJump.NOT_YET else None
+        return jump if isinstance(jump, Jump) else None
+
+    def said(self, row: int) -> str:
+        """Tell in a line what is found, and how far the search is."""
+        search = self._search
+        if search is None:
+            return ""
+        text = search.query.text
+        if not search.count and search.is_done:
+            return f"{text}: not found in what is shown"
+        place = search.place(row)
+        count = f"{search.count:,}" if place is None else f"{place:,}/{search.count:,}"
+        hit = search.hits.get(row)
+        excerpt = f"   {hit.excerpt}" if hit is not None and place is not None else ""
+        far = "" if search.is_done else f"  {search.percent}% searched"
+        return f"{text}: {count} found{far}{excerpt}"

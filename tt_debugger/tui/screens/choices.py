@@ -1,0 +1,83 @@
+"""What choosers offer: filters, themes, commands, and refs with where they lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.text import Text
+
+from tt_debugger.core.completion import Completer, Nowhere
+from tt_debugger.core.filters import Filter
+from tt_debugger.core.model import Session
+from tt_debugger.core.text import safe_line
+from tt_debugger.tui.keys import Key
+from tt_debugger.tui.screens.chooser import Offer, Preview
+from tt_debugger.tui.themes import LOOKS
+from tt_debugger.tui.widgets.choice_list import Choice
+from tt_debugger.views.checkpoint import title_line
+from tt_debugger.views.palette import Palette
+
+FILTERS_TELL = {
+    Filter.DEFAULT: "all but labels and settings, which only keep the books",
+    Filter.NO_TOOLS: "what was said; no tool calls and results",
+    Filter.USER: "what the user said",
+    Filter.LABELLED: "what carries a label",
+    Filter.ERRORS: "what failed, and what cannot be read",
+    Filter.CHANGES: "models, settings, compactions and the like",
+    Filter.ALL: "every checkpoint",
+}
+"""What each filter shows, in few words."""
+
+
+def filter_choices(counts: Mapping[Filter, int]) -> list[Choice]:
+    """Offer each filter with the number of rows it shows."""
+    return [
+        Choice(str(each), f"{counts.get(each, 0):>7,}  {FILTERS_TELL[each]}", each)
+        for each in Filter
+    ]
+
+
+def theme_choices() -> list[Choice]:
+    """Offer each theme."""
+    return [Choice(look.title, look.name, look.name) for look in LOOKS]
+
+
+def command_choices(keys: Sequence[Key]) -> list[Choice]:
+    """Offer what each key does, then each filter and theme; the value is an action."""
+    return [
+        *(Choice(key.title, key.shown, key.action) for key in keys if key.action != "palette"),
+        *(Choice(f"show {each}", FILTERS_TELL[each], f"show('{each}')") for each in Filter),
+        *(Choice(f"theme: {look.title}", "", f"use_theme('{look.name}')") for look in LOOKS),
+    ]
+
+
+def ref_offer(completer: Completer) -> Offer:
+    """Offer what a ref that is being typed may become; the value is the row, if there is one."""
+
+    def offer(typed: str) -> Sequence[Choice]:
+        return [Choice(each.text, each.about, each.row) for each in completer.complete(typed)]
+
+    return offer
+
+
+def ref_preview(session: Session, completer: Completer, palette: Palette) -> Preview:
+    """Show where the choice under the cursor leads, else why what is typed leads nowhere."""
+
+    def preview(typed: str, choice: Choice | None) -> Iterable[Text]:
+        row = None if choice is None else choice.value
+        if row is None:
+            typed = typed if choice is None else choice.text
+            match completer.where(typed):
+                case Nowhere(message=message, hint=hint):
+                    yield Text(safe_line(message), palette.change)
+                    if hint:
+                        yield Text(safe_line(hint), palette.dim)
+                    return
+                case found:
+                    row = found
+        head = session.heads[row]
+        yield title_line(session, row, palette)
+        yield Text(safe_line(head.summary), palette.text)
+        yield Text(safe_line(f"id {session.ids[row]}"), palette.dim)
+
+    return preview

@@ -1,0 +1,349 @@
+"""The panes of the Timeline: tree, inspector and scrubber, and which of them has the keys."""
+
+# pyright: reportUnknownMemberType=false
+# Textual leaves the type parameter of `Widget.app` open.
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from threading import Thread
+
+import msgspec
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.screen import Screen
+
+from tt_debugger.core.filters import Filter
+from tt_debugger.core.folds import Folding
+from tt_debugger.core.model import Session
+from tt_debugger.core.outline import Outline
+from tt_debugger.core.refs import Fragment
+from tt_debugger.core.tree import NO_ROW
+from tt_debugger.tui.finder import Finder
+from tt_debugger.tui.keys import TIMELINE
+from tt_debugger.tui.loader import (
+    Failed,
+    InspectFailed,
+    Loader,
+    Opened,
+    OpenFailed,
+    Opening,
+    Outlined,
+    RowInspected,
+)
+from tt_debugger.tui.screens.dialog import ErrorScreen
+from tt_debugger.tui.widgets.bars import BottomBar, TopBar
+from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree, ColumnNames
+from tt_debugger.tui.widgets.inspector import Folded, Inspector, Said, Waiting
+from tt_debugger.tui.widgets.lines import Lines
+from tt_debugger.tui.widgets.scrubber import Scrubber
+from tt_debugger.tui.widgets.state_tree import StateTree
+from tt_debugger.views.palette import Glyphs, Palette
+from tt_debugger.views.row import RowView
+from tt_debugger.views.values import counted
+
+Pane = CheckpointTree | StateTree | Lines
+WIDE = 100
+"""Columns from which the inspector stands beside the tree."""
+TALL, TALLEST = 30, 44
+"""Rows from which the scrubber is shown, and from which it is taller."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where one was in a session when one left it."""
+
+    row: int
+    filter: Filter
+    folding: Folding
+    tab: str
+
+
+class PanesScreen(Screen[Place | None]):
+    """Opens a session and shows it; gives where one was when it is left."""
+
+    CSS_PATH = "panes.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "narrow"), (WIDE, "wide")]  # noqa: RUF012 - typed above
+    VERTICAL_BREAKPOINTS = [(0, "short"), (TALL, "tall"), (TALLEST, "tallest")]  # noqa: RUF012 - typed above
+
+    def __init__(
+        self,
+        location: str,
+        fragment: Fragment,
+        palette: Palette,
+        glyphs: Glyphs,
+        place: Place | None = None,
+    ) -> None:
+        super().__init__()
+        self._location = location
+        self._palette = palette
+        self._glyphs = glyphs
+        self._place = place
+        self._session: Session | None = None
+        self._outline: Outline | None = None
+        self._filter = place.filter if place else Filter.DEFAULT
+        self._folding = place.folding if place else Folding()
+        self._facts: tuple[str, ...] = ("", location)
+        self._wanted = NO_ROW
+        self._marks: Mapping[str, str] = {}
+        self.loader = Loader(self, location, fragment)
+        self.finder = Finder(self.loader)
+
+    def compose(self) -> ComposeResult:
+        """Lay out bars, scrubber, tree and inspector."""
+        yield TopBar(self._palette)
+        yield Scrubber(self._palette, self._glyphs, id="scrubber")
+        with Container(id="panes"):
+            with Vertical(id="tree-pane"):
+                yield ColumnNames()
+                yield CheckpointTree(id="tree")
+            yield Inspector(self._palette, self._glyphs, id="inspector")
+        yield BottomBar(TIMELINE, self._palette, self._glyphs)
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.tree_pane.on_cursor = self._show
+        self.tree_pane.focus()
+        if self._place is not None:
+            self.inspector.tab = self._place.tab
+        self.query_one(TopBar).update_from(self._facts, "reading")
+        self.loader.open(self._filter, self._folding, self._place.row if self._place else None)
+
+    def on_unmount(self) -> None:
+        """Let go of the session; not here, where a worker that still reads would be waited for."""
+        self.loader.stop()
+        Thread(target=self.loader.close, daemon=True).start()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that was asked for is shown."""
+        outline = self._outline
+        if outline is None or self._is_waiting_for_lines or self.finder.is_waiting:
+            return False
+        return not len(outline) or self.inspector.row == self._wanted
+
+    @property
+    def _is_waiting_for_lines(self) -> bool:
+        outline = self._outline
+        return outline is None or (outline.chosen, outline.folding) != (
+            self._filter,
+            self._folding,
+        )
+
+    @property
+    def tree_pane(self) -> CheckpointTree:
+        """The tree."""
+        return self.query_one(CheckpointTree)
+
+    @property
+    def inspector(self) -> Inspector:
+        """The inspector."""
+        return self.query_one(Inspector)
+
+    @property
+    def scrubber(self) -> Scrubber:
+        """The scrubber."""
+        return self.query_one(Scrubber)
+
+    def say(self, text: str, *, is_error: bool = False, stays: bool = False) -> None:
+        """Say something in the bar at the bottom."""
+        self.query_one(BottomBar).say(text, is_error=is_error, stays=stays)
+
+    # What was asked for arrives
+
+    def on_opening(self, message: Opening) -> None:
+        """Tell how much is read."""
+        if self._outline is None:
+            self.query_one(TopBar).update_from(self._facts, f"reading {message.percent}%")
+
+    def on_open_failed(self, message: OpenFailed) -> None:
+        """Go back and say why; if there is no way back, let the command line say it."""
+        if self._is_first:
+            self.app.exit(message.error)
+            return
+        self.dismiss(None)
+        self.app.push_screen(ErrorScreen(message.error, self._palette, self._glyphs))
+
+    def on_opened(self, message: Opened) -> None:
+        """Show the tree, and the checkpoint that was asked for."""
+        session, outline = message.session, message.outlined.outline
+        self._session = session
+        self._filter, self._folding = outline.chosen, outline.folding
+        self._marks = dict(message.marks)
+        self._facts = session_facts(session, self._location)
+        self.query_one(ColumnNames).update_from(self._row_view)
+        self.scrubber.update_from(message.scrubbed, message.outlined.row)
+        self._take_lines(message.outlined)
+
+    def on_outlined(self, message: Outlined) -> None:
+        """Show other lines, unless others again are wanted by now."""
+        if (message.outline.chosen, message.outline.folding) == (self._filter, self._folding):
+            self._take_lines(message)
+
+    def _take_lines(self, message: Outlined) -> None:
+        if self._session is None:
+            return
+        self._outline = message.outline
+        self.finder.show_only(message.outline)
+        self.tree_pane.update_from(self._session, message.outline, self._row_view, message.row)
+        if self.tree_pane.cursor_row is None:
+            nothing = "This file holds no checkpoints."
+            if len(self._session):
+                nothing = f"The filter {self._filter} shows none of {len(self._session):,} rows."
+            self.inspector.update_from(Said(nothing))
+            self._tell_place()
+        else:
+            self._show()
+
+    @property
+    def _row_view(self) -> RowView:
+        rows = 0 if self._session is None else len(self._session)
+        return RowView(self._palette, self._glyphs, len(str(rows)), self.finder.query)
+
+    def on_row_inspected(self, message: RowInspected) -> None:
+        """Show what was read, if it is still the row under the cursor and not shown yet."""
+        row = message.inspection.row
+        if row == self.tree_pane.cursor_row and self.inspector.row != row:
+            self.inspector.update_from(message.inspection)
+
+    def on_inspect_failed(self, message: InspectFailed) -> None:
+        """Show why the row under the cursor cannot be shown."""
+        if message.row == self.tree_pane.cursor_row:
+            hint = f" ({message.error.hint})" if message.error.hint else ""
+            text = f"{message.error.message}{hint}"
+            self.inspector.update_from(Said(text, message.row, is_error=True))
+
+    def on_failed(self, message: Failed) -> None:
+        """Show what could not be done."""
+        self.app.push_screen(ErrorScreen(message.error, self._palette, self._glyphs))
+
+    def _show(self) -> None:
+        """Show the row under the cursor: at once if it is read already, else when it is."""
+        session, row = self._session, self.tree_pane.cursor_row
+        if session is None or row is None:
+            return
+        self._wanted = row
+        fold = self.tree_pane.cursor_fold
+        known = self.loader.known(row)
+        if fold is not None:
+            self.inspector.update_from(Folded(session, fold, self.tree_pane.cursor_rows))
+        elif known is not None:
+            self.inspector.update_from(known)
+            self.loader.read_ahead(row)
+        else:
+            self.inspector.update_from(Waiting(session, row))
+            self.loader.inspect(row)
+        self.scrubber.cursor_row = row
+        self._tell_place()
+
+    def _tell_place(self) -> None:
+        session, outline, row = self._session, self._outline, self.tree_pane.cursor_row
+        if session is None or outline is None:
+            return
+        place = f"{0 if row is None else row + 1:,}/{len(session):,}"
+        shown = f"{self._filter} {outline.shown:,}"
+        if self._filter is Filter.ALL or outline.shown == len(session):
+            shown = str(self._filter)
+        self.query_one(TopBar).update_from(self._facts, f"{place}  {shown} ")
+
+    def _want_lines(self, chosen: Filter, folding: Folding, row: int | None) -> None:
+        """Ask for other lines, with the cursor on a row or on what stands for it.
+
+        Where no line is shown there is no row either: one goes back to where one was before.
+        """
+        row = self._wanted if row is None else row
+        if row != NO_ROW:
+            self._filter, self._folding = chosen, folding
+            self.loader.outline(chosen, folding, row)
+
+    @property
+    def _is_first(self) -> bool:
+        """Whether no screen of ours lies below this one."""
+        return self.app.screen_stack.index(self) <= 1
+
+    @property
+    def _pane(self) -> Pane | None:
+        """The pane that the keys go to."""
+        focused = self.focused
+        return focused if isinstance(focused, (CheckpointTree, StateTree, Lines)) else None
+
+    def action_move(self, lines: int) -> None:
+        """Move the cursor, scroll the inspector, or step through the marks of the graph."""
+        if isinstance(self.focused, Scrubber):
+            self.focused.to_mark(lines)
+        elif self._pane is not None:
+            self._pane.move_by(lines)
+
+    def action_page(self, pages: int) -> None:
+        """Move by the height of the pane."""
+        if self._pane is not None:
+            self._pane.move_by(pages * max(self._pane.size.height - 1, 1))
+
+    # Panes and tabs
+
+    def action_tab(self, name: str) -> None:
+        """Show a tab of the inspector."""
+        self.inspector.tab = name
+
+    def action_next_tab(self, step: int) -> None:
+        """Go to a tab beside this one."""
+        self.inspector.next_tab(step)
+
+    def action_switch(self) -> None:
+        """Give the focus, and the screen if it is not shared, to the other pane."""
+        to_inspector = self._in_tree
+        if self._is_zoomed:
+            self._zoom(to_inspector=to_inspector)
+        # Not before the pane is displayed again: what is hidden takes no focus.
+        self.call_after_refresh(
+            self.set_focus, self.inspector.pane if to_inspector else self.tree_pane
+        )
+        self.remove_class("scrubbing")
+
+    def action_tree(self) -> None:
+        """Give the focus back to the tree; there, forget what was searched for."""
+        if not self._in_tree:
+            self.action_switch()
+        elif self.finder.query is not None:
+            self.finder.forget()
+            self.tree_pane.draw_with(self._row_view)
+            self.say("")
+
+    def action_zoom(self) -> None:
+        """Give the whole screen to the pane that has the focus, or share it again."""
+        if self._is_zoomed:
+            self.remove_class("zoom-tree", "zoom-inspector")
+        else:
+            self._zoom(to_inspector=not self._in_tree)
+
+    def action_scrubber(self) -> None:
+        """Give the keys to the graph, shown where it was not; again, back to the tree."""
+        if isinstance(self.focused, Scrubber):
+            self.action_tree()
+        else:
+            self.add_class("scrubbing")
+            self.call_after_refresh(self.set_focus, self.scrubber)
+
+    @property
+    def _in_tree(self) -> bool:
+        return isinstance(self.focused, CheckpointTree)
+
+    @property
+    def _is_zoomed(self) -> bool:
+        return self.has_class("zoom-tree") or self.has_class("zoom-inspector")
+
+    def _zoom(self, *, to_inspector: bool) -> None:
+        self.set_class(to_inspector, "zoom-inspector")
+        self.set_class(not to_inspector, "zoom-tree")
+
+
+def session_facts(session: Session, location: str) -> tuple[str, ...]:
+    """Give format, title, file and what the session holds, for the bar at the top."""
+    leaves, findings = len(session.tree.leaves()), len(session.findings)
+    facts = [
+        counted(leaves, "branch", "branches") if leaves > 1 else "",
+        counted(len(session), "checkpoint"),
+        counted(findings, "finding") if findings else "",
+    ]
+    name = PurePath(location).name
+    title = (session.title, name) if session.title else (name,)
+    return (session.format or "no format", *title, " · ".join(filter(None, facts)))

@@ -1,0 +1,88 @@
+"""The prompt: one line at the bottom that waits for a single key, or for a line of text."""
+
+# pyright: reportUnknownMemberType=false
+# Textual leaves the type parameter of `Widget.app` open.
+from __future__ import annotations
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Input
+
+from tt_debugger.core.text import safe_line
+from tt_debugger.views.palette import Palette
+
+
+class _Said(Widget):
+    DEFAULT_CSS = "_Said { height: 1; width: auto; }"
+
+    def __init__(self, text: str, style: str) -> None:
+        super().__init__()
+        self._text = Text(safe_line(text), style, no_wrap=True)
+
+    def render(self) -> Text:
+        return self._text
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return self._text.cell_len
+
+
+class KeyScreen(ModalScreen[str | None]):
+    """Gives the next key as its character; None for Escape and for keys that are none."""
+
+    CSS_PATH = "prompt.tcss"
+
+    def __init__(self, asked: str, palette: Palette) -> None:
+        super().__init__()
+        self._asked = asked
+        self._palette = palette
+
+    def compose(self) -> ComposeResult:
+        """Lay out what is asked."""
+        with Horizontal(id="line"):
+            yield _Said(f" {self._asked}", self._palette.label)
+
+    def on_key(self, event: events.Key) -> None:
+        """Take the key, whatever it is."""
+        event.stop()
+        event.prevent_default()
+        self.dismiss(event.character if event.is_printable else None)
+
+    def on_click(self) -> None:
+        """Take nothing."""
+        self.dismiss(None)
+
+
+class LineScreen(ModalScreen[str | None]):
+    """Gives a line of text; None if it was left with Escape."""
+
+    CSS_PATH = "prompt.tcss"
+    BINDINGS = [("escape", "close", "close")]  # noqa: RUF012 - typed above
+
+    def __init__(self, asked: str, palette: Palette, text: str = "") -> None:
+        super().__init__()
+        self._asked = asked
+        self._palette = palette
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """Lay out what is asked before the line."""
+        with Horizontal(id="line"):
+            yield _Said(f" {self._asked}", self._palette.label)
+            yield Input(self._text)
+
+    def on_mount(self) -> None:
+        """Begin to type."""
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        """Give the line."""
+        self.dismiss(message.value)
+
+    def action_close(self) -> None:
+        """Give nothing."""
+        self.dismiss(None)
