@@ -29,8 +29,10 @@ from tt_debugger.formats import recognise
 from tt_debugger.storage.lines import LONGEST
 from tt_debugger.storage.marks import Marks
 from tt_debugger.storage.probe import probe
-from tt_debugger.store import Cursor, Follows, Loaded, Probe, Progress, Store, unheard
+from tt_debugger.store import Contiguous, Cursor, Follows, Loaded, Probe, Progress, Store, unheard
 
+LARGEST_RUN = 4 << 20
+"""Bytes of neighbouring records that are searched as one."""
 BODIES_KEPT_BYTES = 4 << 20
 """Bytes of the records whose bodies are kept; decoded they take several times as much."""
 
@@ -164,7 +166,11 @@ class Debugger:
             with self._gate():
                 return [] if self._store is None else self._store.bodies(session, rows)
 
-        return scan(session, query, start, records, bodies)
+        def run(first: int, last: int) -> bytes | None:
+            with self._gate():
+                return self._run(session, first, last)
+
+        return scan(session, query, start, records, bodies, run)
 
     def changes(self, row: int, *, uncompacted: bool = False) -> tuple[Change, ...]:
         """Give what a checkpoint did to the state."""
@@ -261,6 +267,15 @@ class Debugger:
             if size >= BATCH_BYTES:
                 break
         return records
+
+    def _run(self, session: Session, first: int, last: int) -> bytes | None:
+        """Give the bytes of the records of neighbouring rows, None where they are no small run."""
+        begin, end = session.heads[first].offset, session.heads[last]
+        if not isinstance(self._store, Contiguous) or begin is None or end.offset is None:
+            return None
+        if end.offset + (end.length or 0) - begin > LARGEST_RUN:
+            return None
+        return self._store.run(session, first, last)
 
     def _size_of(self, row: int) -> int:
         return self.session.heads[row].length or 1

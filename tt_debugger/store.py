@@ -116,3 +116,15 @@ class Follows(Protocol):
         its beginning. Nothing new gives the same session.
         """
         ...
+
+
+@runtime_checkable
+class Contiguous(Protocol):
+    """A store whose records are JSON text that stands in one run of bytes, in storage order."""
+
+    def run(self, session: Session, first: int, last: int) -> bytes:
+        """Give the bytes from the record of one row to the end of that of a later one.
+
+        Raises CannotReadError where the file no longer holds them.
+        """
+        ...

@@ -194,10 +194,12 @@ def test_a_record_without_the_text_is_passed_over_undecoded():
 class Rows:
     """Bodies that are one text each, with a count of what was read of them."""
 
-    def __init__(self, texts: Sequence[str], most: int = 100) -> None:
+    def __init__(self, texts: Sequence[str], most: int = 100, *, is_run: bool = False) -> None:
         self.texts = texts
         self.most = most
+        self.is_run = is_run
         self.decoded: list[int] = []
+        self.asked: list[int] = []
         self.session = session(
             " ".join(f"id{row}" for row in range(len(texts))),
             heads={
@@ -207,14 +209,19 @@ class Rows:
         )
 
     def records(self, rows: Sequence[int]) -> list[bytes | None]:
+        self.asked += rows[: self.most]
         return [json.dumps({"t": self.texts[row]}).encode() for row in rows[: self.most]]
+
+    def run(self, first: int, last: int) -> bytes | None:
+        lines = (json.dumps({"t": text}) for text in self.texts[first : last + 1])
+        return "\n".join(lines).encode() if self.is_run else None
 
     def bodies(self, rows: Sequence[int]) -> list[Any]:
         self.decoded += rows
         return [{"t": self.texts[row]} for row in rows]
 
     def scan(self, text: str, start: int = 0) -> Iterator[Found]:
-        return scan(self.session, query(text), start, self.records, self.bodies)
+        return scan(self.session, query(text), start, self.records, self.bodies, self.run)
 
 
 @pytest.fixture
@@ -236,6 +243,7 @@ def test_near_bodies_come_first_then_the_index_then_all_other_bodies():
         ([2, 3], 2, False),
         ([5, 4], 4, False),
         ([7], 4, False),
+        ([], 4, False),
         ([], 4, True),
         ([6], 6, True),
         ([0], 8, True),
@@ -256,6 +264,20 @@ def test_a_batch_may_be_shorter_than_was_asked_for():
     ]
 
 
+@pytest.mark.usefixtures("small")
+def test_a_run_of_records_without_the_text_is_passed_over_as_a_whole():
+    rows = Rows(["a", "b", "a|x", "b", "c", "d"], is_run=True)
+
+    assert told(rows.scan("x")) == [
+        ([], 2, False),
+        ([2], 4, False),
+        ([], 4, False),
+        ([], 4, True),
+        ([], 6, True),
+    ]
+    assert rows.asked == [2, 3]
+
+
 def test_an_empty_session_is_looked_through_at_once():
     assert told(Rows([]).scan("x")) == [([], 0, True)]
 
@@ -264,7 +286,14 @@ def test_bytes_that_are_no_record_are_looked_into_as_text():
     made = session("gap@1", heads={"gap@1": Head(Kind.GAP)})
     (*_, last) = (
         hit
-        for found in scan(made, query("torn"), 0, lambda _: [b'{"it was \xff torn'], lambda _: [])
+        for found in scan(
+            made,
+            query("torn"),
+            0,
+            lambda _: [b'{"it was \xff torn'],
+            lambda _: [],
+            lambda *_: b'{"it was \xff torn',
+        )
         for hit in found.hits
     )
 
@@ -278,7 +307,7 @@ def test_bytes_that_are_no_record_are_looked_into_as_text():
 def test_every_row_that_matches_is_found_once_wherever_the_scan_begins(
     texts: list[str], data: st.DataObject
 ):
-    rows = Rows(texts, most=data.draw(st.integers(1, 3)))
+    rows = Rows(texts, most=data.draw(st.integers(1, 3)), is_run=data.draw(st.booleans()))
     start = data.draw(st.integers(0, max(len(texts) - 1, 0)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_module, "BATCH_ROWS", data.draw(st.integers(1, 4)))

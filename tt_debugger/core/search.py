@@ -19,7 +19,7 @@ from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.replay import Body
 from tt_debugger.core.text import CUT
 
-BATCH_ROWS = 256
+BATCH_ROWS = 1024
 BATCH_BYTES = 1 << 20
 """What one batch reads at most, apart from a single record that is larger."""
 NEAR_ROWS = 4096
@@ -209,12 +209,17 @@ None stands for a record that is not kept as JSON text.
 """
 
 
+Run = Callable[[int, int], bytes | None]
+"""Gives all bytes from one row's record to a later one's, None where they are no run of JSON."""
+
+
 def scan(
     session: Session,
     query: Query,
     start: int,
     records: Records,
     bodies: Callable[[Sequence[int]], Sequence[Body]],
+    run: Run,
 ) -> Iterator[Found]:
     """Look for a query in all rows, from one on around the session, a batch at a time.
 
@@ -222,7 +227,7 @@ def scan(
     the other bodies. Each row gives one hit at most.
     """
     size = len(session)
-    scanned = _Scan(session, query, start, records, bodies)
+    scanned = _Scan(session, query, start, records, bodies, run)
     for near in scanned.into_bodies():
         yield near
         if near.done >= NEAR_ROWS or scanned.read >= NEAR_BYTES:
@@ -242,11 +247,13 @@ class _Scan:
         start: int,
         records: Records,
         bodies: Callable[[Sequence[int]], Sequence[Body]],
+        run: Run,
     ) -> None:
         self._session = session
         self._query = query
         self._records = records
         self._bodies = bodies
+        self._run = run
         self._start = start
         self._size = len(session)
         self._is_hit = bytearray(len(session))
@@ -254,19 +261,22 @@ class _Scan:
         self.done = 0
         self.read = 0
 
-    def _rows(self, count: int, begin: int) -> list[int]:
-        """Give so many rows, or as many as are left, from a place in the order of the scan."""
-        end = min(begin + count, self._size)
-        return [(self._start + place) % self._size for place in range(begin, end)]
+    def _rows(self, count: int, begin: int) -> range:
+        """Give so many rows from a place in the order of the scan, or up to an end of it."""
+        first = (self._start + begin) % self._size
+        count = min(count, self._size - begin, self._size - first)
+        return range(first, first + count)
 
     def through_index(self) -> Iterator[Found]:
         """Look through the index of the rows that are left."""
-        for begin in range(self.done, self._size, INDEX_BATCH_ROWS):
-            hits = self._in_index(self._rows(INDEX_BATCH_ROWS, begin))
-            yield Found(tuple(hits), self.done, self._size)
+        begin = self.done
+        while begin < self._size:
+            rows = self._rows(INDEX_BATCH_ROWS, begin)
+            yield Found(tuple(self._in_index(rows)), self.done, self._size)
+            begin += len(rows)
         self._is_indexed = True
 
-    def _in_index(self, rows: Sequence[int]) -> list[Hit]:
+    def _in_index(self, rows: range) -> list[Hit]:
         """Give the hits in the index; what all rows say is first looked through as one text."""
         session, query = self._session, self._query
         if query.needle not in _folded_index(session, query, rows):
@@ -282,15 +292,22 @@ class _Scan:
         while self.done < self._size:
             rows = self._rows(BATCH_ROWS, self.done)
             hits = [] if self._is_indexed else self._in_index(rows)
-            wanted = [row for row in rows if not self._is_hit[row]]
-            records = self._records(wanted) if wanted else ()
-            if len(records) < len(wanted):
-                del rows[rows.index(wanted[len(records)]) :]
-                last = set(rows)
-                hits = [hit for hit in hits if hit.row in last]
-            hits += self._in_records(wanted[: len(records)], records)
+            run = self._run(rows[0], rows[-1])
+            if run is not None and not self._query.may_be_in(run):
+                self.read += len(run)
+            else:
+                rows, more = self._one_by_one(rows)
+                hits = [hit for hit in hits if hit.row in rows] + more
             self.done += len(rows)
             yield Found(tuple(hits), self.done, self._size, self._is_indexed)
+
+    def _one_by_one(self, rows: range) -> tuple[range, list[Hit]]:
+        """Look into the records of the first of some rows; give those rows and the hits."""
+        wanted = [row for row in rows if not self._is_hit[row]]
+        records = self._records(wanted) if wanted else ()
+        if len(records) < len(wanted):
+            rows = range(rows.start, wanted[len(records)])
+        return rows, self._in_records(wanted[: len(records)], records)
 
     def _in_records(self, rows: Sequence[int], records: Sequence[bytes | None]) -> list[Hit]:
         found: list[Hit | None] = []
@@ -306,12 +323,10 @@ class _Scan:
         return [hit for hit in found if hit is not None]
 
 
-def _folded_index(session: Session, query: Query, rows: Sequence[int]) -> str:
+def _folded_index(session: Session, query: Query, rows: range) -> str:
     """Give all that the index has of some rows as one text, folded."""
-    heads = [session.heads[row] for row in rows]
-    texts = [session.ids[row] for row in rows]
-    texts += {head.name for head in heads}
-    texts += [head.summary for head in heads]
+    part = slice(rows.start, rows.stop)
+    texts = session.ids[part] + session.heads.texts(part)
     if session.labels:
         texts += [session.labels[row] for row in rows if row in session.labels]
     text = "\n".join(texts)

@@ -149,7 +149,7 @@ SESSIONS = (
     Key(("question_mark",), "help", "this help", "View", "help"),
     Key(("T",), "theme", "choose a theme", "View"),
     Key(("ctrl+p",), "palette", "all commands by name", "View"),
-    Key(("q",), "quit", "quit", "View", "quit"),
+    Key(("q",), "quit", "back to the session, or quit", "View", "quit"),
     Key(("ctrl+c",), "leave", "quit at once", "View"),
 )
 

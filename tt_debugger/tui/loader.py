@@ -304,10 +304,15 @@ class Loader:
             return
         worker = get_current_worker()
         try:
+            told, is_indexed = -1, False
             for found in debugger.search(query, start):
                 if self._is_left.is_set() or worker.is_cancelled:
                     return
-                self._screen.post_message(Searched(query, found))
+                percent = found.done * 100 // found.of
+                # The screen that is told of each batch has no time left for keys.
+                if found.hits or percent != told or found.is_indexed != is_indexed:
+                    told, is_indexed = percent, found.is_indexed
+                    self._screen.post_message(Searched(query, found))
         except TtdbgError as error:
             self._screen.post_message(Failed(error))
 

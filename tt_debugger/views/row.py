@@ -51,6 +51,7 @@ def columns_at(width: int) -> tuple[Column, ...]:
     """Give the columns that a row of so many cells has."""
     return tuple(each for each in COLUMNS if width >= each.from_width)
 
+
 _GLYPHS = {
     Kind.MESSAGE: "assistant",
     Kind.TOOL_CALL: "call",

@@ -172,6 +172,18 @@ class JsonlFile(ABC):
             raise _changed()
         return data
 
+    def run(self, session: Session, first: int, last: int) -> bytes:
+        """Give the bytes from the record of one row to the end of that of a later one.
+
+        Raises CannotReadError where the file has become shorter.
+        """
+        begin, end = session.heads[first].offset or 0, session.heads[last]
+        length = (end.offset or 0) + (end.length or 0) - begin
+        data = self._file.read(begin, length)
+        if len(data) < length:
+            raise _changed()
+        return data
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()

@@ -43,12 +43,16 @@ def theme_choices() -> list[Choice]:
 
 
 def command_choices(keys: Sequence[Key]) -> list[Choice]:
-    """Offer what each key does, then each filter and theme; the value is an action."""
+    """Offer what each key does, then each theme; the value is an action."""
     return [
         *(Choice(key.title, key.shown, key.action) for key in keys if key.action != "palette"),
-        *(Choice(f"show {each}", FILTERS_TELL[each], f"show('{each}')") for each in Filter),
         *(Choice(f"theme: {look.title}", "", f"use_theme('{look.name}')") for look in LOOKS),
     ]
+
+
+def filter_commands() -> list[Choice]:
+    """Offer each filter; the value is an action."""
+    return [Choice(f"show {each}", FILTERS_TELL[each], f"show('{each}')") for each in Filter]
 
 
 def ref_offer(completer: Completer) -> Offer:

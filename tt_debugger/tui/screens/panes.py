@@ -11,7 +11,6 @@ from threading import Thread
 import msgspec
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.screen import Screen
 
 from tt_debugger.core.filters import Filter
 from tt_debugger.core.folds import Folding
@@ -32,6 +31,7 @@ from tt_debugger.tui.loader import (
     RowInspected,
 )
 from tt_debugger.tui.screens.dialog import ErrorScreen
+from tt_debugger.tui.screens.keyed import KeyedScreen
 from tt_debugger.tui.widgets.bars import BottomBar, TopBar
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree, ColumnNames
 from tt_debugger.tui.widgets.inspector import Folded, Inspector, Said, Waiting
@@ -58,10 +58,24 @@ class Place(msgspec.Struct, frozen=True):
     tab: str
 
 
-class PanesScreen(Screen[Place | None]):
+class Panes(Container):
+    """Tree and inspector, beside or below each other."""
+
+    BLANK = True
+    """All of it is covered; drawn as any widget it would cost at each key what a pane costs."""
+
+
+class TreePane(Vertical):
+    """The tree below the names of its columns."""
+
+    BLANK = True
+
+
+class PanesScreen(KeyedScreen[Place | None]):
     """Opens a session and shows it; gives where one was when it is left."""
 
     CSS_PATH = "panes.tcss"
+    BLANK = True
     HORIZONTAL_BREAKPOINTS = [(0, "narrow"), (WIDE, "wide")]  # noqa: RUF012 - typed above
     VERTICAL_BREAKPOINTS = [(0, "short"), (TALL, "tall"), (TALLEST, "tallest")]  # noqa: RUF012 - typed above
 
@@ -73,10 +87,8 @@ class PanesScreen(Screen[Place | None]):
         glyphs: Glyphs,
         place: Place | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(palette, glyphs)
         self._location = location
-        self._palette = palette
-        self._glyphs = glyphs
         self._place = place
         self._session: Session | None = None
         self._outline: Outline | None = None
@@ -84,6 +96,8 @@ class PanesScreen(Screen[Place | None]):
         self._folding = place.folding if place else Folding()
         self._facts: tuple[str, ...] = ("", location)
         self._wanted = NO_ROW
+        self._aim: int | None = None
+        """The row that the cursor goes to once the lines that were asked for are there."""
         self._marks: Mapping[str, str] = {}
         self.loader = Loader(self, location, fragment)
         self.finder = Finder(self.loader)
@@ -92,8 +106,8 @@ class PanesScreen(Screen[Place | None]):
         """Lay out bars, scrubber, tree and inspector."""
         yield TopBar(self._palette)
         yield Scrubber(self._palette, self._glyphs, id="scrubber")
-        with Container(id="panes"):
-            with Vertical(id="tree-pane"):
+        with Panes(id="panes"):
+            with TreePane(id="tree-pane"):
                 yield ColumnNames()
                 yield CheckpointTree(id="tree")
             yield Inspector(self._palette, self._glyphs, id="inspector")
@@ -107,6 +121,10 @@ class PanesScreen(Screen[Place | None]):
             self.inspector.tab = self._place.tab
         self.query_one(TopBar).update_from(self._facts, "reading")
         self.loader.open(self._filter, self._folding, self._place.row if self._place else None)
+
+    def stop(self) -> None:
+        """Begin to read nothing more."""
+        self.loader.stop()
 
     def on_unmount(self) -> None:
         """Let go of the session; not here, where a worker that still reads would be waited for."""
@@ -157,7 +175,7 @@ class PanesScreen(Screen[Place | None]):
 
     def on_open_failed(self, message: OpenFailed) -> None:
         """Go back and say why; if there is no way back, let the command line say it."""
-        if self._is_first:
+        if self.is_first:
             self.app.exit(message.error)
             return
         self.dismiss(None)
@@ -182,7 +200,7 @@ class PanesScreen(Screen[Place | None]):
     def _take_lines(self, message: Outlined) -> None:
         if self._session is None:
             return
-        self._outline = message.outline
+        self._outline, self._aim = message.outline, None
         self.finder.show_only(message.outline)
         self.tree_pane.update_from(self._session, message.outline, self._row_view, message.row)
         if self.tree_pane.cursor_row is None:
@@ -193,6 +211,13 @@ class PanesScreen(Screen[Place | None]):
             self._tell_place()
         else:
             self._show()
+
+    @property
+    def _row(self) -> int | None:
+        """The row one is at; while other lines are waited for, the one the cursor will go to."""
+        if self._aim is not None:
+            return self._aim
+        return self.tree_pane.cursor_row
 
     @property
     def _row_view(self) -> RowView:
@@ -252,13 +277,8 @@ class PanesScreen(Screen[Place | None]):
         """
         row = self._wanted if row is None else row
         if row != NO_ROW:
-            self._filter, self._folding = chosen, folding
+            self._filter, self._folding, self._aim = chosen, folding, row
             self.loader.outline(chosen, folding, row)
-
-    @property
-    def _is_first(self) -> bool:
-        """Whether no screen of ours lies below this one."""
-        return self.app.screen_stack.index(self) <= 1
 
     @property
     def _pane(self) -> Pane | None:

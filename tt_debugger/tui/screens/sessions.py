@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from tt_debugger.core.listing import Entry, Key, Sort, filtered, ordered
@@ -28,7 +27,7 @@ from tt_debugger.tui.scout import (
     Scout,
     SearchFailed,
 )
-from tt_debugger.tui.screens.help import HelpScreen
+from tt_debugger.tui.screens.keyed import KeyedScreen
 from tt_debugger.tui.widgets.bars import BottomBar, TopBar
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.session_list import ListHeader, SessionList
@@ -42,10 +41,11 @@ AGES_EVERY = 60
 """Seconds after which the ages are told anew."""
 
 
-class SessionsScreen(Screen[None]):
+class SessionsScreen(KeyedScreen[None]):
     """The sessions at a location. It stays as it is while one of them is open."""
 
     CSS_PATH = "sessions.tcss"
+    KEYS = SESSIONS
     BINDINGS = bindings(SESSIONS)
     HORIZONTAL_BREAKPOINTS = [(0, "narrow"), (WIDE, "wide")]  # noqa: RUF012 - typed above
     AUTO_FOCUS = "#sessions"
@@ -58,10 +58,8 @@ class SessionsScreen(Screen[None]):
         on_open: Callable[[str, str | None], None],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__()
+        super().__init__(palette, glyphs)
         self._location = location
-        self._palette = palette
-        self._glyphs = glyphs
         self._on_open = on_open
         self._clock = clock
         self._sort = Sort.NEWEST
@@ -299,12 +297,11 @@ class SessionsScreen(Screen[None]):
         entry, pane = self._previewed, self.preview
         if entry is None:
             return
-        size = pane.scrollable_content_region.size
         view = PreviewView(
             self._palette,
             self._glyphs,
-            size.width,
-            size.height,
+            pane.text_width,
+            pane.scrollable_content_region.height,
             is_beside=self.has_class("wide"),
         )
         is_marked = self.session_list.is_marked(entry)
@@ -341,10 +338,6 @@ class SessionsScreen(Screen[None]):
     def on_session_list_chosen(self, message: SessionList.Chosen) -> None:
         """Open what was clicked twice."""
         self._open(message.entry)
-
-    def on_bottom_bar_pressed(self, message: BottomBar.Pressed) -> None:
-        """Do what the key does that was clicked."""
-        self.run_worker(self.run_action(message.action))
 
     @property
     def _pane(self) -> SessionList | Lines:
@@ -419,14 +412,17 @@ class SessionsScreen(Screen[None]):
         """Look again."""
         self._find()
 
-    def action_help(self) -> None:
-        """Show all keys."""
-        self.app.push_screen(HelpScreen(SESSIONS, self._palette, self._glyphs))
+    def stop(self) -> None:
+        """Begin to look no further."""
+        self.scout.stop()
 
     def action_quit(self) -> None:
-        """Leave."""
-        self.scout.stop()
-        self.app.exit()
+        """Go back to the session below; leave where there is none."""
+        self.stop()
+        if self.is_first:
+            self.app.exit()
+        else:
+            self.dismiss()
 
 
 def left_texts(left: Left) -> Iterator[str]:

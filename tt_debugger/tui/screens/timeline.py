@@ -4,9 +4,7 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from textual.message import Message
 
@@ -15,15 +13,14 @@ from tt_debugger.core.folds import Folding, FoldRule
 from tt_debugger.core.journey import Journey
 from tt_debugger.core.jumps import Found, jump
 from tt_debugger.core.refs import Fragment, Resolver
+from tt_debugger.core.search import Jump
 from tt_debugger.tui.copying import ASKED, copied
 from tt_debugger.tui.keys import TIMELINE, bindings
 from tt_debugger.tui.loader import Completes, Counted, Marked, Searched
 from tt_debugger.tui.screens import choices
-from tt_debugger.tui.screens.chooser import ChooserScreen, narrowed
-from tt_debugger.tui.screens.help import HelpScreen
+from tt_debugger.tui.screens.chooser import ChooserScreen
 from tt_debugger.tui.screens.panes import PanesScreen, Place
 from tt_debugger.tui.screens.prompt import KeyScreen, LineScreen
-from tt_debugger.tui.widgets.bars import BottomBar
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
 from tt_debugger.tui.widgets.choice_list import Choice
 from tt_debugger.tui.widgets.scrubber import Scrubber
@@ -34,6 +31,7 @@ from tt_debugger.views.palette import Glyphs, Palette
 class TimelineScreen(PanesScreen):
     """The main screen: what its keys do."""
 
+    KEYS = TIMELINE
     BINDINGS = bindings(TIMELINE)
 
     class FolderWanted(Message):
@@ -74,7 +72,7 @@ class TimelineScreen(PanesScreen):
             if not self.focused.to_next_change(step):
                 self.say(f"no change {'above' if step < 0 else 'below'} in this state")
             return
-        row = self.tree_pane.cursor_row
+        row = self._row
         if self._session is None or row is None:
             return
         to = jump(self._session, row, aim, step)
@@ -107,7 +105,7 @@ class TimelineScreen(PanesScreen):
 
     def _come_from_here(self) -> None:
         """Remember the row one leaves, to come back to."""
-        row = self.tree_pane.cursor_row
+        row = self._row
         if row is not None:
             self._journey = self._journey.visit(row)
 
@@ -211,26 +209,26 @@ class TimelineScreen(PanesScreen):
 
     def on_searched(self, message: Searched) -> None:
         """Take in what was found, and go there if one waits for it."""
-        to = self.finder.tell(message)
-        if to is not None:
-            self._jump_to(Found(to.row, to.has_wrapped))
-        self._tell_search()
+        self._go_to_match(self.finder.tell(message))
 
     def action_found(self, step: int) -> None:
         """Go to the next or previous match."""
-        row = self.tree_pane.cursor_row
+        row = self._row
         if self.finder.query is None or row is None:
             self.say("search first: press /")
-            return
-        to = self.finder.beside(row, step)
-        if to is not None:
-            self._jump_to(Found(to.row, to.has_wrapped))
-        self._tell_search()
+        else:
+            self._go_to_match(self.finder.beside(row, step))
 
-    def _tell_search(self) -> None:
-        row = self.tree_pane.cursor_row
+    def _go_to_match(self, to: Jump | None) -> None:
+        if to is not None:
+            self.go_to(to.row)
+        self._tell_search(has_wrapped=to is not None and to.has_wrapped)
+
+    def _tell_search(self, *, has_wrapped: bool = False) -> None:
+        row = self._row
         if self.finder.query is not None and row is not None:
-            self.say(self.finder.said(row), stays=not self.finder.is_done)
+            around = "   went around the end" if has_wrapped else ""
+            self.say(f"{self.finder.said(row)}{around}", stays=not self.finder.is_done)
 
     # Filters and folds
 
@@ -243,7 +241,7 @@ class TimelineScreen(PanesScreen):
         if self.is_current:
             offered = choices.filter_choices(message.counts)
             cursor = list(Filter).index(self._filter)
-            self._choose("rows to show", offered, self._take_filter, cursor)
+            self.choose("rows to show", offered, self._take_filter, cursor)
 
     def action_next_filter(self) -> None:
         """Take the next filter."""
@@ -348,59 +346,13 @@ class TimelineScreen(PanesScreen):
 
     # Other screens
 
-    def _choose(
-        self,
-        title: str,
-        offered: Sequence[Choice],
-        take: Callable[[Any], None],
-        cursor: int = 0,
-        on_move: Callable[[Choice], None] | None = None,
-    ) -> None:
-        screen = ChooserScreen(
-            title,
-            narrowed(offered),
-            self._palette,
-            self._glyphs,
-            cursor=cursor,
-            on_move=on_move,
-        )
-        self.app.push_screen(screen, take)
-
-    def action_theme(self) -> None:
-        """Let a theme be chosen; each is seen as the cursor comes to it."""
-        before, offered = self.app.theme, choices.theme_choices()
-        cursor = next((n for n, each in enumerate(offered) if each.value == before), 0)
-        self._choose(
-            "theme",
-            offered,
-            lambda chosen: self.action_use_theme(chosen or before),
-            cursor,
-            lambda choice: self.action_use_theme(choice.value),
-        )
-
-    def action_use_theme(self, name: str) -> None:
-        """Take a theme."""
-        self.app.theme = name
-
-    def action_palette(self) -> None:
-        """Offer every command by its name."""
-        self._choose("commands", choices.command_choices(TIMELINE), self._run)
-
-    def _run(self, action: str | None) -> None:
-        if action is not None:
-            self.call_later(self.run_action, action)
-
-    def on_bottom_bar_pressed(self, message: BottomBar.Pressed) -> None:
-        """Do what the key that was clicked does."""
-        self._run(message.action)
-
-    def action_help(self) -> None:
-        """Show all keys."""
-        self.app.push_screen(HelpScreen(TIMELINE, self._palette, self._glyphs))
+    def commands(self) -> list[Choice]:
+        """Give the commands of the keys, and each filter by its name."""
+        return [*super().commands(), *choices.filter_commands()]
 
     def action_sessions(self) -> None:
         """Show the sessions beside this one."""
-        if not self._is_first:
+        if not self.is_first:
             self.action_quit()
         else:
             folder = str(Path(self._location).absolute().parent)
@@ -408,8 +360,8 @@ class TimelineScreen(PanesScreen):
 
     def action_quit(self) -> None:
         """Go back to the screen below; leave where there is none."""
-        self.loader.stop()
-        if self._is_first:
+        self.stop()
+        if self.is_first:
             self.app.exit()
             return
         row = self.tree_pane.cursor_row
@@ -417,8 +369,3 @@ class TimelineScreen(PanesScreen):
         if row is not None:
             place = Place(row, self._filter, self._folding, self.inspector.tab)
         self.dismiss(place)
-
-    def action_leave(self) -> None:
-        """Leave at once."""
-        self.loader.stop()
-        self.app.exit()

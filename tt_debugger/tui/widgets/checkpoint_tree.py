@@ -171,8 +171,8 @@ class CheckpointTree(LinePane, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw one line."""
-        place = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
+        place = y + self.first_line
+        width = self.room
         outline, view = self._outline, self._view
         if outline is None or view is None or place >= len(outline):
             return self.blank(width)

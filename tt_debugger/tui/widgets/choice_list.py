@@ -90,13 +90,14 @@ class ChoiceList(LinePane, can_focus=False, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw one choice: its name at the left, what it is behind it."""
-        place = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
+        place = y + self.first_line
+        width = self.room
         if place >= len(self._choices):
             return self.blank(width)
         choice, palette = self._choices[place], self._palette
         is_current = place == self._cursor
-        line = Text(self._glyphs.cursor if is_current else " ", palette.accent, no_wrap=True)
+        sign = (self._glyphs.cursor if is_current else " ", palette.accent)
+        line = Text.assemble(sign, no_wrap=True)
         line.append(safe_line(choice.text), palette.strong if is_current else palette.text)
         room = max((len(each.text) for each in self._choices), default=0) + 3
         line.append(" " * max(min(room, width // 2) - line.cell_len, 2))

@@ -131,6 +131,12 @@ class TabBar(Widget):
                 return
 
 
+class Tabs(ContentSwitcher):
+    """The tabs, of which one is seen."""
+
+    BLANK = True
+
+
 class Inspector(Vertical):
     """Tabs over one checkpoint, or over a fold."""
 
@@ -153,7 +159,7 @@ class Inspector(Vertical):
     def compose(self) -> ComposeResult:
         """Lay out the tab names over the tabs."""
         yield TabBar(self.palette, self.glyphs)
-        with ContentSwitcher(initial="changes"):
+        with Tabs(initial="changes"):
             for name in TABS:
                 if name == "state":
                     yield StatePane(self.palette, self.glyphs, id=name)
@@ -288,7 +294,7 @@ class Inspector(Vertical):
                 return tabs[tab](shown) if tab in tabs else raw_lines(shown.raw, self.palette)
 
     def _changes(self, seen: Inspection) -> Iterator[Text]:
-        width = self._lines_of("changes").scrollable_content_region.width
+        width = self._lines_of("changes").text_width
         gap = [Text()] if self.size.height >= AIRY else []
         yield title_line(seen.session, seen.row, self.palette)
         if seen.findings:

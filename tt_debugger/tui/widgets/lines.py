@@ -36,18 +36,70 @@ _BARS = "\N{BOX DRAWINGS LIGHT VERTICAL}|"
 
 
 class LinePane(ScrollView, can_focus=False, inherit_bindings=False):
-    """A pane that is drawn line by line over the style of its ground."""
+    """A pane that is drawn line by line over the style of its ground.
+
+    Without border and padding it keeps the lines it has drawn, ready for the screen: Textual's
+    own cache puts each of them through the steps that a widget of any style needs, at each key.
+    """
 
     DEFAULT_CSS = """
     LinePane { scrollbar-size-vertical: 1; scrollbar-gutter: stable; overflow-x: hidden; }
     """
+    ALLOW_SELECT = False
 
     _ground: Style = Style.null()
+    first_line = 0
+    """The line that is drawn at the top, and the cells beside the scrollbar: known while lines
+    are drawn."""
+    room = 0
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
+        super().__init__(id=id)
+        self._kept: dict[int, Strip] = {}
+
+    def _set_dirty(self, *regions: Region) -> None:
+        """Forget the lines that are to be drawn anew."""
+        super()._set_dirty(*regions)
+        if not regions:
+            self._kept.clear()
+        for region in regions:
+            for y in region.line_range:
+                self._kept.pop(y, None)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Draw anew; the scrollbar only where that can be seen, in eighths of a cell."""
+        if round(old_value) != round(new_value):
+            self.refresh(self.size.region)
+        step = self.virtual_size.height / max(8 * self.size.height, 1)
+        bar = self.vertical_scrollbar
+        if self.show_vertical_scrollbar and abs(bar.position - new_value) >= step / 2:
+            bar.position = new_value
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw some lines. Their ground is found once: to find it costs as much as a line."""
-        self._ground = self.rich_style
-        return super().render_lines(crop)
+        """Give some lines as they go to the screen, past all filters."""
+        ground = self.rich_style
+        if ground != self._ground:
+            self._ground = ground
+            self._kept.clear()
+        kept, width = self._kept, self.outer_size.width
+        has_frame = any(self.gutter)
+        missing = () if has_frame else [y for y in crop.line_range if y not in kept]
+        if has_frame or missing:
+            self.first_line = self.scroll_offset.y
+            self.room = self.scrollable_content_region.width
+        if has_frame:
+            return super().render_lines(crop)
+        if missing:
+            filters, background = self.get_line_filters(), self.background_colors[1]
+            for y in missing:
+                strip = self.render_line(y).adjust_cell_length(width, ground)
+                for each in filters:
+                    strip = strip.apply_filter(each, background)
+                kept[y] = strip
+        strips = [kept[y] for y in crop.line_range]
+        if crop.column_span != (0, width):
+            strips = [strip.crop(*crop.column_span) for strip in strips]
+        return strips
 
     def blank(self, width: int) -> Strip:
         """Give an empty line."""
@@ -90,7 +142,7 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
         self._source, self._given, self._begins, self._wrapped = iter(lines), [], [], []
         self._top = top
         self._reach(top)
-        if self._width:
+        if self.text_width:
             self._scroll_to_top()
         if self.scroll_offset.y != seen_from:
             self.refresh()
@@ -125,7 +177,7 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Wrap anew what was given; the line at the top stays there."""
-        if not self._width:
+        if not self.text_width:
             return
         place = bisect_right(self._begins, self.scroll_offset.y) - 1
         given, self._given, self._begins, self._wrapped = self._given, [], [], []
@@ -145,7 +197,7 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
         self._reach(round(new_value))
 
     def _reach(self, top: int) -> None:
-        wanted, width = top + self.size.height + AHEAD, self._width
+        wanted, width = top + self.size.height + AHEAD, self.text_width
         if not width:
             # Not laid out yet: wrapped to nothing, a line of a million characters is a million.
             return
@@ -167,11 +219,11 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
         """Take one more line; tell whether there was one."""
         line = next(self._source, None)
         if line is not None:
-            self._take(line, self._width)
+            self._take(line, self.text_width)
         return line is not None
 
     @property
-    def _width(self) -> int:
+    def text_width(self) -> int:
         """The cells of a line; one more stays empty before the scrollbar."""
         return max(self.scrollable_content_region.width - 1, 0)
 
@@ -188,11 +240,10 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw one line."""
-        place = y + self.scroll_offset.y
-        width = self.size.width
+        place = y + self.first_line
         if place >= len(self._wrapped):
-            return self.blank(width)
-        return self.strip(self._wrapped[place], width)
+            return self.blank(self.room)
+        return self.strip(self._wrapped[place], self.room)
 
 
 def _is_same(before: list[Text], after: list[Text]) -> bool:

@@ -179,8 +179,8 @@ class SessionList(LinePane, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw the session on one line."""
-        place = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
+        place = y + self.first_line
+        width = self.room
         view = self._view
         if view is None or place >= len(self._entries):
             return self.blank(width)

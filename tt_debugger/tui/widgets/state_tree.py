@@ -221,8 +221,8 @@ class StateTree(LinePane, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw one member of the state, or one line of what is said in its place."""
-        place = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
+        place = y + self.first_line
+        width = self.room
         if self._said is not None:
             lines = wrapped(safe_text(self._said), max(width - 1, 1))
             line = lines[y] if y < len(lines) else ""
