@@ -85,6 +85,10 @@ def test_readme_names_only_keys_that_exist() -> None:
 
     names = {"Tab": "tab", "Enter": "enter", "Esc": "escape", "Space": "space"}
     names |= {"?": "question_mark", "Home": "home", "End": "end", "Up": "up", "Down": "down"}
+    names |= {"[": "left_square_bracket", "]": "right_square_bracket", ":": "colon"}
+    names |= {"{": "left_curly_bracket", "}": "right_curly_bracket", "/": "slash"}
+    names |= {"'": "apostrophe", ",": "comma", ".": "full_stop"}
+    names |= {"Alt-Left": "alt+left", "Alt-Right": "alt+right", "Ctrl-P": "ctrl+p"}
     keys = {key for each in KEYS for key in each.keys}
     named = {names.get(each, each) for each in re.findall(r"`([^`]+)`", section("Keys"))}
     # Words in code spans that are longer than a key are environment variables and commands.

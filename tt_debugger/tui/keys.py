@@ -174,6 +174,9 @@ CHOOSER = (
 DIALOG = (Key(("escape", "enter", "q", "space"), "close", "close", "Dialog", "close"),)
 
 
+KEYS = (*TIMELINE, *SESSIONS, *HELP, *CHOOSER, *DIALOG)
+
+
 def bindings(table: tuple[Key, ...]) -> list[Binding]:
     """Give Textual's bindings for a table of keys.
 

@@ -34,7 +34,7 @@ from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.keyed import KeyedScreen
 from tt_debugger.tui.widgets.bars import BottomBar, TopBar
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree, ColumnNames
-from tt_debugger.tui.widgets.inspector import Folded, Inspector, Said, Waiting
+from tt_debugger.tui.widgets.inspector import Folded, Inspector, Said, Shown, Waiting
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.scrubber import Scrubber
 from tt_debugger.tui.widgets.state_tree import StateTree
@@ -43,8 +43,8 @@ from tt_debugger.views.row import RowView
 from tt_debugger.views.values import counted
 
 Pane = CheckpointTree | StateTree | Lines
-WIDE = 100
-"""Columns from which the inspector stands beside the tree."""
+WIDE, WIDEST = 100, 200
+"""Columns from which the inspector stands beside the tree, and a second one beside both."""
 TALL, TALLEST = 30, 44
 """Rows from which the scrubber is shown, and from which it is taller."""
 
@@ -76,7 +76,7 @@ class PanesScreen(KeyedScreen[Place | None]):
 
     CSS_PATH = "panes.tcss"
     BLANK = True
-    HORIZONTAL_BREAKPOINTS = [(0, "narrow"), (WIDE, "wide")]  # noqa: RUF012 - typed above
+    HORIZONTAL_BREAKPOINTS = [(0, "narrow"), (WIDE, "wide"), (WIDEST, "widest")]  # noqa: RUF012 - typed above
     VERTICAL_BREAKPOINTS = [(0, "short"), (TALL, "tall"), (TALLEST, "tallest")]  # noqa: RUF012 - typed above
 
     def __init__(
@@ -103,7 +103,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.finder = Finder(self.loader)
 
     def compose(self) -> ComposeResult:
-        """Lay out bars, scrubber, tree and inspector."""
+        """Lay out bars, scrubber, tree and inspectors."""
         yield TopBar(self._palette)
         yield Scrubber(self._palette, self._glyphs, id="scrubber")
         with Panes(id="panes"):
@@ -111,6 +111,7 @@ class PanesScreen(KeyedScreen[Place | None]):
                 yield ColumnNames()
                 yield CheckpointTree(id="tree")
             yield Inspector(self._palette, self._glyphs, id="inspector")
+            yield Inspector(self._palette, self._glyphs, id="beside")
         yield BottomBar(TIMELINE, self._palette, self._glyphs)
 
     def on_mount(self) -> None:
@@ -119,6 +120,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.tree_pane.focus()
         if self._place is not None:
             self.inspector.tab = self._place.tab
+        self.beside.tab = "state"
         self.query_one(TopBar).update_from(self._facts, "reading")
         self.loader.open(self._filter, self._folding, self._place.row if self._place else None)
 
@@ -155,7 +157,27 @@ class PanesScreen(KeyedScreen[Place | None]):
     @property
     def inspector(self) -> Inspector:
         """The inspector."""
-        return self.query_one(Inspector)
+        return self.query_one("#inspector", Inspector)
+
+    @property
+    def beside(self) -> Inspector:
+        """The second inspector, for which only a very wide screen has room."""
+        return self.query_one("#beside", Inspector)
+
+    @property
+    def inspector_in_use(self) -> Inspector:
+        """The inspector that the keys go to, the first one while they go to the tree."""
+        return self.beside if self.beside.has_focus_within else self.inspector
+
+    def inspect(self, shown: Shown) -> None:
+        """Show something in each inspector that is seen."""
+        self.inspector.update_from(shown)
+        if self.beside.display:
+            self.beside.update_from(shown)
+
+    def on_resize(self) -> None:
+        """Fill the second inspector where there is room for it now."""
+        self.call_after_refresh(lambda: self.beside.update_from(self.inspector.shown))
 
     @property
     def scrubber(self) -> Scrubber:
@@ -207,7 +229,7 @@ class PanesScreen(KeyedScreen[Place | None]):
             nothing = "This file holds no checkpoints."
             if len(self._session):
                 nothing = f"The filter {self._filter} shows none of {len(self._session):,} rows."
-            self.inspector.update_from(Said(nothing))
+            self.inspect(Said(nothing))
             self._tell_place()
         else:
             self._show()
@@ -228,14 +250,14 @@ class PanesScreen(KeyedScreen[Place | None]):
         """Show what was read, if it is still the row under the cursor and not shown yet."""
         row = message.inspection.row
         if row == self.tree_pane.cursor_row and self.inspector.row != row:
-            self.inspector.update_from(message.inspection)
+            self.inspect(message.inspection)
 
     def on_inspect_failed(self, message: InspectFailed) -> None:
         """Show why the row under the cursor cannot be shown."""
         if message.row == self.tree_pane.cursor_row:
             hint = f" ({message.error.hint})" if message.error.hint else ""
             text = f"{message.error.message}{hint}"
-            self.inspector.update_from(Said(text, message.row, is_error=True))
+            self.inspect(Said(text, message.row, is_error=True))
 
     def on_failed(self, message: Failed) -> None:
         """Show what could not be done."""
@@ -250,12 +272,12 @@ class PanesScreen(KeyedScreen[Place | None]):
         fold = self.tree_pane.cursor_fold
         known = self.loader.known(row)
         if fold is not None:
-            self.inspector.update_from(Folded(session, fold, self.tree_pane.cursor_rows))
+            self.inspect(Folded(session, fold, self.tree_pane.cursor_rows))
         elif known is not None:
-            self.inspector.update_from(known)
+            self.inspect(known)
             self.loader.read_ahead(row)
         else:
-            self.inspector.update_from(Waiting(session, row))
+            self.inspect(Waiting(session, row))
             self.loader.inspect(row)
         self.scrubber.cursor_row = row
         self._tell_place()
@@ -302,27 +324,31 @@ class PanesScreen(KeyedScreen[Place | None]):
 
     def action_tab(self, name: str) -> None:
         """Show a tab of the inspector."""
-        self.inspector.tab = name
+        self.inspector_in_use.tab = name
 
     def action_next_tab(self, step: int) -> None:
         """Go to a tab beside this one."""
-        self.inspector.next_tab(step)
+        self.inspector_in_use.next_tab(step)
 
     def action_switch(self) -> None:
-        """Give the focus, and the screen if it is not shared, to the other pane."""
+        """Give the focus, and the screen if it is not shared, to the next pane."""
         to_inspector = self._in_tree
         if self._is_zoomed:
             self._zoom(to_inspector=to_inspector)
+        pane = self.inspector.pane if to_inspector else self.tree_pane
+        if self.inspector.has_focus_within and self.beside.display:
+            pane = self.beside.pane
         # Not before the pane is displayed again: what is hidden takes no focus.
-        self.call_after_refresh(
-            self.set_focus, self.inspector.pane if to_inspector else self.tree_pane
-        )
+        self.call_after_refresh(self.set_focus, pane)
         self.remove_class("scrubbing")
 
     def action_tree(self) -> None:
         """Give the focus back to the tree; there, forget what was searched for."""
         if not self._in_tree:
-            self.action_switch()
+            if self._is_zoomed:
+                self._zoom(to_inspector=False)
+            self.call_after_refresh(self.set_focus, self.tree_pane)
+            self.remove_class("scrubbing")
         elif self.finder.query is not None:
             self.finder.forget()
             self.tree_pane.draw_with(self._row_view)

@@ -267,7 +267,7 @@ class TimelineScreen(PanesScreen):
             case CheckpointTree():
                 self._fold()
             case _:
-                self.inspector.next_tab(-1)
+                self.inspector_in_use.next_tab(-1)
 
     def _fold(self) -> None:
         row = self.tree_pane.cursor_row
@@ -289,7 +289,7 @@ class TimelineScreen(PanesScreen):
             case CheckpointTree():
                 self._unfold()
             case _:
-                self.inspector.next_tab(1)
+                self.inspector_in_use.next_tab(1)
 
     def _unfold(self) -> None:
         fold = self.tree_pane.cursor_fold or self.tree_pane.fold_below
@@ -336,7 +336,7 @@ class TimelineScreen(PanesScreen):
         if key is None or session is None or row is None:
             return
         ref = Resolver(session).short_id(row)
-        seen = self.inspector.copyable()
+        seen = self.inspector_in_use.copyable()
         copy = None if seen is None else copied(key, seen, self._location, ref)
         if copy is None:
             self.say("nothing is copied")

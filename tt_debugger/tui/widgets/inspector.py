@@ -188,6 +188,11 @@ class Inspector(Vertical):
             self.call_after_refresh(self._fill)
 
     @property
+    def shown(self) -> Shown:
+        """What is shown."""
+        return self._shown
+
+    @property
     def row(self) -> int | None:
         """The row that is shown, of a fold the first one; None while it is waited for."""
         match self._shown:

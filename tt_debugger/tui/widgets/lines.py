@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import cast
 
 from rich.cells import cell_len, chop_cells
@@ -82,7 +82,7 @@ class LinePane(ScrollView, can_focus=False, inherit_bindings=False):
             self._ground = ground
             self._kept.clear()
         kept, width = self._kept, self.outer_size.width
-        has_frame = any(self.gutter)
+        has_frame = any(self.styles.gutter)
         missing = () if has_frame else [y for y in crop.line_range if y not in kept]
         if has_frame or missing:
             self.first_line = self.scroll_offset.y
@@ -148,9 +148,17 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
             self.refresh()
             return
         # From one checkpoint to the next most lines are empty before and after.
-        for place in range(seen_from, seen_from + self.size.height):
-            if not _is_same(seen[place : place + 1], self._wrapped[place : place + 1]):
-                self.refresh_line(place)
+        height = self.size.height
+        before, after = (each[seen_from : seen_from + height] for each in (seen, self._wrapped))
+        changed = [
+            y
+            for y, (old, new) in enumerate(zip_longest(before, after))
+            if old is None or new is None or old != new or old.style != new.style
+        ]
+        if changed:
+            # One region for all: asked for one by one, they cost more than the lines between.
+            first, last = changed[0], changed[-1]
+            self.refresh(Region(0, first, self.size.width, last - first + 1))
 
     def _scroll_to_top(self) -> None:
         # By force: the scrollbar may be one layout behind the lines.
@@ -244,11 +252,6 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
         if place >= len(self._wrapped):
             return self.blank(self.room)
         return self.strip(self._wrapped[place], self.room)
-
-
-def _is_same(before: list[Text], after: list[Text]) -> bool:
-    """Tell whether lines look the same; `Text` compares all but its own style."""
-    return before == after and [line.style for line in before] == [line.style for line in after]
 
 
 def wrapped(line: Text, width: int, console: Console) -> Iterator[Text]:
