@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import select
@@ -71,6 +72,16 @@ FULL_SCREEN = Grammar(
     escape=(r"[78=>]",),
 )
 """What Textual itself sends; nothing of it carries content."""
+
+
+def copying(text: str, grammar: Grammar = FULL_SCREEN) -> Grammar:
+    """Give a grammar that also lets this very text be put into the clipboard."""
+    return grammar._replace(osc=(*grammar.osc, re.escape(clipboard(text))))
+
+
+def clipboard(text: str) -> str:
+    """Give what stands in the OSC that puts a text into the clipboard."""
+    return f"52;c;{base64.b64encode(text.encode()).decode()}"
 
 
 class Transgression(NamedTuple):
@@ -188,6 +199,13 @@ class Terminal:
                 message = f"the program ended before that; it wrote {self.output[-2000:]!r}"
                 raise AssertionError(message)
         return self.output
+
+    def hang_up(self) -> int:
+        """Take the terminal away; give the exit code of the program."""
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, self._ours)
+        os.close(nothing)
+        return self._process.wait(self._deadline)
 
     def wait(self) -> int:
         """Read until the program ends; give its exit code."""

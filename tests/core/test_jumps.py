@@ -171,7 +171,7 @@ def test_a_jump_is_known_by_its_name_and_leads_back_or_on():
     assert {aim: led(3, aim) for aim in jumps.WAYS} == {
         "parent": (1, 1),
         "child": (4, 4),
-        "sibling branch": (2, None),
+        "branch": (2, None),
         "fork point": (1, None),
         "compaction": (None, None),
         "error": (None, None),
@@ -181,3 +181,35 @@ def test_a_jump_is_known_by_its_name_and_leads_back_or_on():
     }
     assert jumps.jump(made, 0, "parent", -1) is None
     assert jumps.jump(made, 4, "child", 1) is None
+
+
+def test_from_where_no_sibling_is_the_next_branch_is_the_one_below_and_back():
+    made = session("a b c d<b e f<a g", active="e")
+    ids = made.ids
+
+    def led(name: str, step: int) -> str | None:
+        found = jumps.jump(made, made.rows[name], "branch", step)
+        return None if found is None else ids[found.row]
+
+    # The active path is a b d e; c leaves it at b, f at a.
+    assert [led(name, 1) for name in "abcdefg"] == ["c", "f", "d", "f", "f", None, None]
+    assert [led(name, -1) for name in "abcdefg"] == [None, None, None, "c", "c", "b", "b"]
+
+
+def test_among_the_rows_that_are_shown_another_stands_for_a_hidden_one():
+    failed = {name: Head(Kind.TOOL_RESULT, failed=True) for name in "be"}
+    made = session("a b c d<b e f<a g", active="e", heads=failed)
+
+    def led(name: str, aim: str, step: int, hidden: str) -> str | None:
+        shown = bytes(each not in hidden for each in made.ids)
+        found = jumps.jump_among(made, made.rows[name], aim, step, shown)
+        return None if found is None else made.ids[found.row]
+
+    assert led("d", "branch", 1, hidden="") == "f"
+    assert led("d", "branch", 1, hidden="f") == "g"
+    assert led("d", "branch", 1, hidden="fg") == "f"
+    assert led("e", "fork point", -1, hidden="b") == "a"
+    assert led("a", "error", 1, hidden="b") == "e"
+    assert led("a", "error", 1, hidden="be") == "b"
+    assert led("g", "leaf", 1, hidden="") == "g"
+    assert led("a", "compaction", 1, hidden="b") is None

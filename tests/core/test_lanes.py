@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from strategies import parent_rows
 
 from tt_debugger.core import lanes
+from tt_debugger.core.chains import chains_of
 from tt_debugger.core.lanes import DOWN, LEFT, MOST_LANES, RIGHT, UP, LaneRow, lay_out
 from tt_debugger.core.tree import NO_ROW, Tree
 
@@ -25,7 +26,7 @@ def laid(parents: array[int], active: int) -> tuple[list[int], list[LaneRow]]:
     order = tree.parents_first()
     places = {row: place for place, row in enumerate(order)} | {NO_ROW: NO_ROW}
     active_path = bytes(row in path for row in order)
-    return order, list(lay_out([places[parents[row]] for row in order], active_path))
+    return order, list(lay_out(chains_of([places[parents[row]] for row in order]), active_path))
 
 
 def picture(text: str, active: str) -> str:
@@ -160,7 +161,7 @@ def lines_run(count: int) -> int:
     before = sys.gettrace()
     sys.settrace(counting)
     try:
-        lay_out(parents, on_active_path)
+        lay_out(chains_of(parents), on_active_path)
     finally:
         sys.settrace(before)
     return run

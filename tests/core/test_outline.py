@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import parent_rows
 
+from tt_debugger.core.chains import chains_of
 from tt_debugger.core.filters import MASKS, Filter
 from tt_debugger.core.folds import LONG_SESSION, Fold, Folding, FoldRule
 from tt_debugger.core.lanes import lay_out
@@ -271,7 +272,7 @@ def test_lines_are_laid_out_like_rows_that_hang_on_what_stands_for_their_parents
             above.append(NO_ROW if parent == NO_ROW else drawn.places[parent])
     active = bytes(made.on_active_path[drawn.row_at(place)] for place in range(len(drawn)))
     assert all(place < line for line, place in enumerate(above))
-    assert list(drawn.lanes) == list(lay_out(above, active))
+    assert list(drawn.lanes) == list(lay_out(chains_of(above), active))
 
 
 def test_a_branch_folds_to_its_first_row_and_a_line_and_gives_its_lane_back():

@@ -74,6 +74,33 @@ def indices(draw: st.DrawFn) -> ScrubIndex:
 widths = st.integers(1, 120)
 
 
+def context_of(made: Session, row: int) -> int:
+    """Give the context that the nearest row above tells, or the row itself."""
+    for each in made.tree.ancestors(row):
+        head = made.heads[each]
+        if head.kind is Kind.COMPACTION:
+            return 0
+        if head.role is Role.ASSISTANT and head.usage is not None and head.usage.context:
+            return head.usage.context
+    return 0
+
+
+@given(indices())
+def test_the_context_of_a_row_is_what_was_told_last_above_it(index: ScrubIndex):
+    made = index.session
+
+    assert list(made.context_sizes) == [context_of(made, row) for row in range(len(made))]
+
+
+@given(indices())
+def test_the_active_path_is_that_of_the_active_leaf(index: ScrubIndex):
+    made = index.session
+    path = [] if made.active is None else [*made.tree.ancestors(made.active)][::-1]
+
+    assert made.active_path == path
+    assert list(made.on_active_path) == [row in path for row in range(len(made))]
+
+
 def most_telling(made: Session, row: int) -> Mark | None:
     """Give the mark of a row by asking for each kind of it in turn."""
     head = made.heads[row]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from builders import codes, tree
@@ -123,6 +123,53 @@ def test_paths_children_and_leaves_are_those_of_the_parents(parents: array[int])
     assert list(asked.children(NO_ROW)) == naive_children(parents, NO_ROW)
     assert asked.deepest == max(map(asked.depth, range(len(parents))))
     assert asked.leaves() == [row for row in range(len(parents)) if row not in parents]
+    forks = [row for row in range(len(parents)) if len(naive_children(parents, row)) > 1]
+    assert asked.forks() == forks
+
+
+@st.composite
+def runs_with_branches(draw: st.DrawFn) -> array[int]:
+    """Give a tree of long runs, some rows of which hang elsewhere: on any row but those below."""
+    parents = array("q", range(NO_ROW, draw(st.integers(1, 60)) - 1))
+    for row in draw(st.lists(st.integers(0, len(parents) - 1), max_size=6)):
+        above = draw(st.integers(NO_ROW, len(parents) - 1))
+        if above == NO_ROW or row not in naive_path(parents, above):
+            parents[row] = above
+    return parents
+
+
+@given(runs_with_branches(), st.data())
+def test_what_is_known_of_runs_is_known_of_each_row(parents: array[int], data: st.DataObject):
+    asked = Tree(parents)
+    row = data.draw(st.integers(0, len(parents) - 1))
+    path = naive_path(parents, row)
+
+    climbed = [each for begin, end in asked.stretches_above(row) for each in range(begin, end)]
+    assert sorted(climbed) == sorted(path)
+    assert (
+        [asked.ancestor_at(row, depth) for depth in range(len(path))] == path == asked.path_to(row)
+    )
+    assert [asked.depth(each) for each in path] == list(range(len(path)))
+    assert asked.deepest == max(len(naive_path(parents, each)) for each in range(len(parents))) - 1
+    assert list(asked.children(row)) == naive_children(parents, row)
+    assert asked.child_count(row) == len(naive_children(parents, row))
+    assert asked.has_parents_first == all(parent < each for each, parent in enumerate(parents))
+
+
+def roots(asked: Tree) -> Sequence[int]:
+    return asked.children(NO_ROW)
+
+
+@pytest.mark.parametrize("question", [Tree.leaves, Tree.forks, Tree.parents_first, roots])
+def test_no_jump_pointers_are_made_for_what_does_not_ask_for_an_ancestor(
+    question: Callable[[Tree], object], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tt_debugger.core.tree._chain_tree", None)
+
+    question(tree("a b c<a d"))
+
+    with pytest.raises(TypeError):
+        tree("a b c<a d").depth(3)
 
 
 @given(parent_rows(), st.data())

@@ -107,6 +107,7 @@ def test_counts_tell_how_far_they_went_and_break_between_two_of_them():
 
 def test_items_that_a_splice_drops_are_counted():
     assert told(Splice(("list",), 1, 3, ("x",)), before={"list": [0, 1, 2, 3, 4]}) == [
+        "~ list        5 → 3 items",
         "- list[1..3]  3 items dropped",
         '+ list[1]     "x"',
     ]

@@ -2,7 +2,9 @@
 
 from builders import session
 
+from tt_debugger.core.changes import Append
 from tt_debugger.core.folds import Fold
+from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.model import Head, Kind, Role, Session
 from tt_debugger.views.fold import FAILURES_LISTED, fold_lines, reason_row
 from tt_debugger.views.palette import ANSI, UNICODE
@@ -33,16 +35,34 @@ def test_a_branch_that_was_left_says_what_it_holds_and_why_it_was_left():
 
     assert fold_of(loaded, "b", "c", "d") == [
         "2 checkpoints, rows 3-4, folded: a branch that was left",
-        "behind   2 asst  Try polling",
-        "began    1970-01-01 00:16:50.000 UTC",
-        "ended    1970-01-01 00:17:55.000 UTC, after 1m05s",
-        "ends with 4 asst  It does not help",
-        "",
-        "why it was left  as row 5 sums it up",
-        "Polling is a dead end",
+        "after      2 asst  Try polling",
+        "began      1970-01-01 00:16:50.000 UTC",
+        "ended      1970-01-01 00:17:55.000 UTC, after 1m05s",
+        "ends with  4 asst  It does not help",
         "",
         "✗ 1 error",
         "  3 bash ✗ failed  1 failed",
+        "",
+        "why it was left  as row 5 sums it up",
+        "Polling is a dead end",
+    ]
+
+
+def test_the_reason_is_told_in_full_once_it_is_read():
+    heads = {"s": Head(Kind.BRANCH_SUMMARY, None, "branch", "Polling is …")}
+    loaded = session("a b c d s<a e", heads=heads)
+    message = {"role": "branchSummary", "summary": "Polling is a dead end"}
+    append = Append(("messages",), message)
+    reason = Inspection(loaded, loaded.rows["s"], (append,), None, None, b"", ())
+    rows = [loaded.rows["c"], loaded.rows["d"]]
+    fold = Fold(loaded.rows["b"], True, 2, 0, 1, rows[0], rows[1], None)
+
+    told = [line.plain for line in fold_lines(loaded, fold, rows, ANSI, UNICODE, reason)]
+
+    assert told[-3:] == [
+        "why it was left  as row 5 sums it up",
+        "branchSummary",
+        "Polling is a dead end",
     ]
 
 
@@ -54,7 +74,8 @@ def test_a_leaf_that_is_a_label_is_shown_with_what_it_hangs_on():
 
     lines = fold_of(session("a b c d e<a", heads=heads), "b", "c", "d")
 
-    assert lines[2:] == ["ends with 4 label  dead end", "          3 asst  The last word"]
+    assert lines[2:4] == ["ends with  4 label  dead end", "           3 asst  The last word"]
+    assert lines[4:] == ["", "no summary tells why it was left"]
 
 
 def test_of_many_errors_the_first_ones_are_listed():
@@ -65,8 +86,8 @@ def test_of_many_errors_the_first_ones_are_listed():
     lines = fold_of(loaded, "b", *names)
 
     assert "✗ 25 errors" in lines
-    assert sum(line.startswith("  ") for line in lines) == FAILURES_LISTED + 1
-    assert lines[-1] == "  … 15 more errors"
+    assert sum(line.startswith("  ") and line[2] != " " for line in lines) == FAILURES_LISTED + 1
+    assert lines[-3] == "  … 15 more errors"
 
 
 def test_a_run_of_steps_gives_no_reason_and_has_no_end():
@@ -75,7 +96,7 @@ def test_a_run_of_steps_gives_no_reason_and_has_no_end():
 
     assert fold_of(loaded, "b", "c", "d", is_branch=False) == [
         "2 checkpoints, rows 3-4, folded: steps without an event",
-        "behind   2 ",
+        "after      2 ",
     ]
 
 

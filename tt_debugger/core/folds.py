@@ -104,27 +104,32 @@ class Folds(Sequence[Fold]):
 
     def rows(self, index: int) -> array[int]:
         """Give the rows that a fold hides, in drawing order."""
-        return array("q", map(self._tree.rows.__getitem__, self._places(index)))
+        rows: array[int] = array("q")
+        for begin, end in self._stretches(index):
+            rows.extend(self._tree.rows[begin:end])
+        return rows
 
-    def _places(self, index: int) -> Iterator[int]:
+    def _stretches(self, index: int) -> Iterator[tuple[int, int]]:
         owner = self._owned[index]
         for each in range(bisect_left(self._hidden, (owner,)), len(self._hidden)):
             of, begin, end = self._hidden[each]
             if of != owner:
                 break
-            yield from range(begin, end)
+            yield begin, end
 
     def _fold(self, index: int) -> Fold:
         tree, rows, owner = self._tree, self.rows(index), self._owned[index]
-        heads = tree.session.heads
-        children = map(tree.last.__getitem__, self._places(index))
+        heads, ends = tree.session.heads, tree.chains.leaves
         is_run = bool(self._are_runs[index])
         return Fold(
-            head=tree.rows[tree.parents[owner] if is_run else owner],
+            head=tree.rows[tree.chains.parent(owner) if is_run else owner],
             is_branch=not is_run,
             count=len(rows),
             failed=sum(map(heads.failed, rows)),
-            leaves=sum(child < 0 for child in children),
+            leaves=sum(
+                bisect_left(ends, end) - bisect_left(ends, begin)
+                for begin, end in self._stretches(index)
+            ),
             first=rows[0],
             last=rows[-1],
             ended=heads.time(rows[-1]),

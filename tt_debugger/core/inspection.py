@@ -27,7 +27,8 @@ MessagesAt = Callable[[int], Sequence[dict[str, Any]]]
 class Exchange(msgspec.Struct, frozen=True):
     """A tool call and what came of it; a half that was not found is None, and so is its row.
 
-    `seconds` lie between the two checkpoints, None where a time is missing or runs backwards.
+    `seconds` lie between the two checkpoints, None where a time is missing or runs backwards, and
+    where the result stands in no answer of a tool.
     """
 
     call: Call | None
@@ -75,7 +76,9 @@ def _exchange(
     result_row: int | None,
 ) -> Exchange:
     seconds = None
-    if call_row is not None and result_row is not None:
+    # A later entry may hold a result anew: when that was written says nothing of the call.
+    is_answer = result_row is not None and session.heads.kind(result_row) is Kind.TOOL_RESULT
+    if call_row is not None and result_row is not None and is_answer:
         begin, end = session.heads[call_row].time, session.heads[result_row].time
         if begin is not None and end is not None and end >= begin:
             seconds = end - begin

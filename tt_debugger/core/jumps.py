@@ -80,6 +80,27 @@ def _sibling(session: Session, row: int, step: int) -> int | None:
     return None
 
 
+def next_branch(session: Session, row: int) -> int | None:
+    """Give the next sibling branch; where there is none, the next branch that begins below."""
+    sibling = next_sibling(session, row)
+    if sibling is not None:
+        return sibling
+    return next(filter(_begins_branch(session), range(row + 1, len(session))), None)
+
+
+def previous_branch(session: Session, row: int) -> int | None:
+    """Give the previous sibling branch; where there is none, the last one that begins above."""
+    sibling = previous_sibling(session, row)
+    if sibling is not None:
+        return sibling
+    return next(filter(_begins_branch(session), range(row - 1, -1, -1)), None)
+
+
+def _begins_branch(session: Session) -> Callable[[int], bool]:
+    tree, parents = session.tree, session.parents
+    return lambda row: tree.child_count(parents[row]) > 1 and session.heir(parents[row]) != row
+
+
 def _next(mask: bytes, row: int) -> Found | None:
     found = mask.find(1, row + 1)
     if found < 0:
@@ -116,11 +137,15 @@ def _active_leaf(session: Session, _row: int) -> int | None:
     return session.active
 
 
+PASSED_OVER = 1000
+"""Hidden rows that a jump looks beyond."""
+ONE_BY_ONE = frozenset(("error", "compaction", "message of the user"))
+"""What is gone over in the order of rows."""
 Way = Callable[[Session, int], int | Found | None]
 WAYS: Mapping[str, tuple[Way, Way]] = {
     "parent": (_parent, _parent),
     "child": (_child, _child),
-    "sibling branch": (previous_sibling, next_sibling),
+    "branch": (previous_branch, next_branch),
     "fork point": (fork_above, fork_below),
     "compaction": (previous_compaction, next_compaction),
     "error": (previous_error, next_error),
@@ -138,3 +163,36 @@ def jump(session: Session, row: int, aim: str, step: int) -> Found | None:
     if isinstance(found, int):
         return None if found == NO_ROW else Found(found)
     return found
+
+
+def jump_among(
+    session: Session, row: int, aim: str, step: int, shown: Sequence[int]
+) -> Found | None:
+    """Give where a jump leads to among the rows that are shown, one byte a row.
+
+    For a row that is hidden its nearest shown ancestor stands, or going on its nearest shown heir;
+    in what one goes over row by row, as errors are, it is passed over. If nothing that is shown
+    can stand for it, the hidden row itself is where it leads.
+    """
+    found = first = jump(session, row, aim, step)
+    for _ in range(PASSED_OVER):
+        if found is None or shown[found.row]:
+            break
+        stand_in = None if aim in ONE_BY_ONE else _stand_in(session, found.row, step, shown)
+        if stand_in is not None and stand_in != row:
+            return Found(stand_in, found.wrapped)
+        was, found = found, jump(session, found.row, aim, step)
+        if found is not None:
+            found = Found(found.row, wrapped=was.wrapped or found.wrapped)
+    return first if found is None or not shown[found.row] else found
+
+
+def _stand_in(session: Session, row: int, step: int, shown: Sequence[int]) -> int | None:
+    nearest = session.parents.__getitem__ if step < 0 else session.heir
+    for _ in range(PASSED_OVER):
+        row = nearest(row)
+        if row == NO_ROW:
+            return None
+        if shown[row]:
+            return row
+    return None

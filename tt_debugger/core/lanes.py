@@ -10,12 +10,12 @@ come from another row than it does.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from itertools import compress
-from operator import eq
 from typing import NamedTuple, overload
 
+from tt_debugger.core.chains import Chains
 from tt_debugger.core.tree import NO_ROW
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
@@ -36,22 +36,24 @@ class LaneRow(NamedTuple):
 
 
 class Lanes(Sequence[LaneRow]):
-    """The lanes of all rows, in columns; the cells of a row are worked out when it is drawn.
+    """The lanes of all rows, by stretches of rows that look the same; cells are made when drawn.
 
-    Of each row `lanes` has the lane, `in_use` a bit for each lane in use behind it, `hidden` how
-    many more there are; `origins` the lane a branch comes from, where that is another, and `late`
-    the lane that is opened for late children.
+    Of each stretch `begins` has the first row, `lanes` the lane, `in_use` a bit for each lane in
+    use behind its rows, `hidden` how many more there are. Of a row `origins` has the lane a branch
+    comes from, where that is another, and `late` the lane that is opened for late children.
     """
 
     def __init__(self, count: int) -> None:
-        self.lanes = [0] * count
-        self.in_use = [0] * count
-        self.hidden = [0] * count
+        self._rows = range(count)
+        self.begins: list[int] = []
+        self.lanes: list[int] = []
+        self.in_use: list[int] = []
+        self.hidden: list[int] = []
         self.origins: dict[int, int] = {}
         self.late: dict[int, int] = {}
 
     def __len__(self) -> int:
-        return len(self.lanes)
+        return len(self._rows)
 
     @overload
     def __getitem__(self, index: int) -> LaneRow: ...
@@ -59,81 +61,64 @@ class Lanes(Sequence[LaneRow]):
     def __getitem__(self, index: slice) -> list[LaneRow]: ...
     def __getitem__(self, index: int | slice) -> LaneRow | list[LaneRow]:
         if isinstance(index, slice):
-            return [self[each] for each in range(len(self))[index]]
-        row = range(len(self))[index]
-        lane, hidden = self.lanes[row], self.hidden[row]
-        before = self.in_use[row - 1] if row else 0
+            return [self[each] for each in self._rows[index]]
+        row = self._rows[index]
+        place = bisect_right(self.begins, row) - 1
+        lane, after, hidden = self.lanes[place], self.in_use[place], self.hidden[place]
+        before = after
+        if row == self.begins[place]:
+            before = self.in_use[place - 1] if place else 0
         origin, late = self.origins.get(row, lane), self.late.get(row, NO_ROW)
-        return LaneRow(lane, _cells(before, self.in_use[row], lane, origin, late, hidden), hidden)
+        return LaneRow(lane, _cells(before, after, lane, origin, late, hidden), hidden)
 
 
-def lay_out(
-    parents: Sequence[int], on_active_path: bytes | bytearray, last: list[int] | None = None
-) -> Lanes:
-    """Give the lanes of rows in the order they are drawn, each known by the place of its parent.
-
-    A parent stands before its children, or is NO_ROW; `on_active_path` is 1 for the rows there.
-    `last` has the last child of each row and of NO_ROW, where that is known already.
-    """
-    last = _last_children(parents) if last is None else last
-    heirs = last.copy()
-    for row in compress(range(len(parents)), on_active_path):
-        heirs[parents[row]] = row
-    lanes = Lanes(len(parents))
-    _place(lanes, parents, on_active_path, last, heirs)
+def lay_out(chains: Chains, on_active_path: bytes | bytearray) -> Lanes:
+    """Give the lanes of rows in drawing order; `on_active_path` has 1 for the rows there."""
+    heirs = {chains.parent(row): row for row in chains.older if on_active_path[row]}
+    lanes = Lanes(len(chains))
+    _place(lanes, chains, on_active_path, heirs)
     return lanes
-
-
-def _last_children(parents: Sequence[int]) -> list[int]:
-    """Give the last child of each row, and of NO_ROW, which is the last item."""
-    last = [NO_ROW] * (len(parents) + 1)
-    for row, parent in enumerate(parents):
-        last[parent] = row
-    return last
 
 
 # One long loop over local names: a switch of the filter places each of 100,000 rows anew.
 def _place(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all that they do
-    lanes: Lanes,
-    parents: Sequence[int],
-    on_active_path: bytes | bytearray,
-    last: Sequence[int],
-    heirs: list[int],
+    lanes: Lanes, chains: Chains, on_active_path: bytes | bytearray, heirs: dict[int, int]
 ) -> None:
     """Place every row from top to bottom; it costs the same however many lanes are in use.
 
-    A row that waits for children waits in its lane, `waits_in`, which its heir takes. A fork whose
-    heir has been placed waits in its late lane, which its last child takes: its heir from then on.
+    A row and all that just go on behind it are one step; the last of them, `end`, is a leaf or
+    has children elsewhere. A row that waits for children waits in its lane, `waits_in`, which its
+    heir takes. A fork whose heir has been placed waits in its late lane, which its last child
+    takes: its heir from then on. `heirs` has those that are not the newest child.
     """
     late_lanes, origins = lanes.late, lanes.origins
-    lane_of, in_use_behind, hidden_beside = lanes.lanes, lanes.in_use, lanes.hidden
-    most = MOST_LANES
-    waits_in = [NO_ROW] * len(last)
+    begins, lane_of, in_use_behind, hidden_beside = (
+        lanes.begins,
+        lanes.lanes,
+        lanes.in_use,
+        lanes.hidden,
+    )
+    most, hung, newest, flows = MOST_LANES, chains.hung, chains.newest, chains.flows
+    waits_in: dict[int, int] = {}
     free: list[int] = []
     lane_count, in_use, hidden = 1, 0, 0
-    # 1 for a row whose only child follows it at once.
-    flows = bytes(map(eq, last, range(1, len(last))))
-    row, end = 0, len(parents)
-    while row < end:
-        parent, child = parents[row], last[row]
-        if parent >= 0 and heirs[parent] == row:
+    row, count = 0, len(chains)
+    while row < count:
+        end = flows.find(0, row)
+        parent, child = hung.get(row, row - 1), newest[end]
+        is_dot = child < 0 and row == end
+        if parent >= 0 and heirs.get(parent, newest[parent]) == row:
             lane = waits_in[parent]
-            if last[parent] != row:
-                waits_in[parent], heirs[parent] = late_lanes[parent], last[parent]
-            if child < 0:
-                if lane:
-                    heappush(free, lane)
-                if lane < most:
-                    in_use &= ~(1 << lane)
-                else:
-                    hidden -= 1
+            if newest[parent] != row:
+                waits_in[parent], heirs[parent] = late_lanes[parent], newest[parent]
+            is_dot = False
         else:
             lane = free[0] if free else lane_count
             if parent >= 0:
                 origins[row] = waits_in[parent]
             elif on_active_path[row]:
                 lane = 0
-            if child >= 0:
+            if not is_dot:
                 if lane == lane_count:
                     lane_count += 1
                 elif lane:
@@ -142,10 +127,16 @@ def _place(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all t
                     in_use |= 1 << lane
                 else:
                     hidden += 1
+        if row < end:
+            begins.append(row)
+            lane_of.append(lane)
+            in_use_behind.append(in_use)
+            hidden_beside.append(hidden)
+        beside = hidden
         if child >= 0:
-            waits_in[row] = lane
-            if heirs[row] != child:
-                late_lane = late_lanes[row] = free[0] if free else lane_count
+            waits_in[end] = lane
+            if heirs.get(end, child) != child:
+                late_lane = late_lanes[end] = free[0] if free else lane_count
                 if late_lane == lane_count:
                     lane_count += 1
                 else:
@@ -154,21 +145,21 @@ def _place(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all t
                     in_use |= 1 << late_lane
                 else:
                     hidden += 1
-            hidden_beside[row] = hidden
+                beside = hidden
+        elif is_dot:
+            beside += lane >= most
         else:
-            hidden_beside[row] = hidden + (lane >= most)
-        lane_of[row] = lane
-        in_use_behind[row] = in_use
-        row += 1
-        if flows[row - 1]:
-            # Rows that just go on: all of them look the same.
-            stop = flows.find(0, row)
-            if (count := stop - row) > 0:
-                lane_of[row:stop] = [lane] * count
-                in_use_behind[row:stop] = [in_use] * count
-                hidden_beside[row:stop] = [hidden] * count
-                waits_in[stop - 1] = lane
-                row = stop
+            if lane:
+                heappush(free, lane)
+            if lane < most:
+                in_use &= ~(1 << lane)
+            else:
+                hidden -= 1
+        begins.append(end)
+        lane_of.append(lane)
+        in_use_behind.append(in_use)
+        hidden_beside.append(beside)
+        row = end + 1
 
 
 def _cells(

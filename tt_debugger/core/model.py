@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import compress, count, repeat
-from operator import is_, lt
+from operator import is_
 from typing import Any, NewType
 
 import msgspec
 
+from tt_debugger.core.chains import Chains, chains_of
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.tree import NO_ROW, Tree, heir_among
 
@@ -227,6 +228,20 @@ class Heads:
             traits[row] |= FAILED
         return traits
 
+    def contexts(self) -> dict[int, int]:
+        """Give the size of the context at each row that tells it; none that is known is 0."""
+        told: dict[int, int] = {}
+        usages, roles = self._usages, self._roles
+        for row in compress(count(), usages):
+            usage = usages[row]
+            if usage is not None and roles[row] is Role.ASSISTANT and (size := usage.context):
+                told[row] = size
+        # A compaction shrinks the context by an amount that only the next answer tells.
+        told.update(
+            dict.fromkeys(compress(count(), map(is_, self._kinds, repeat(Kind.COMPACTION))), 0)
+        )
+        return told
+
 
 def _or_nan(time: float | None) -> float:
     return math.nan if time is None or not _has_iso_form(time) else time
@@ -304,9 +319,7 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
     @cached_property
     def order(self) -> Sequence[int]:
         """The rows in drawing order, parents first: a range where they are stored so."""
-        if all(map(lt, self.parents, range(len(self)))):
-            return range(len(self))
-        return self.tree.parents_first()
+        return range(len(self)) if self.tree.has_parents_first else self.tree.parents_first()
 
     @cached_property
     def positions(self) -> Sequence[int]:
@@ -319,6 +332,15 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
         return positions
 
     @cached_property
+    def chains(self) -> Chains:
+        """The tree by chains of places in `order`."""
+        parents = self.parents
+        if isinstance(self.order, range):
+            return Chains(len(self), {row: parents[row] for row in self.tree.hung})
+        positions = array("q", (*self.positions, NO_ROW))
+        return chains_of([positions[parents[row]] for row in self.order])
+
+    @cached_property
     def traits(self) -> bytes:
         """One byte per row: what filters ask of it, see `KIND_BITS`, `BY_USER` and after."""
         traits = self.heads.traits()
@@ -329,21 +351,15 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
     @cached_property
     def active_path(self) -> list[int]:
         """The rows from the root to the active leaf."""
-        # Not asked of the tree: to build one takes seconds where there are a million rows.
-        path: list[int] = []
-        row = NO_ROW if self.active is None else self.active
-        while row != NO_ROW:
-            path.append(row)
-            row = self.parents[row]
-        path.reverse()
-        return path
+        return [] if self.active is None else self.tree.path_to(self.active)
 
     @cached_property
     def on_active_path(self) -> bytearray:
         """One byte per row: 1 on the active path."""
         marks = bytearray(len(self))
-        for row in self.active_path:
-            marks[row] = 1
+        if self.active is not None:
+            for begin, end in self.tree.stretches_above(self.active):
+                marks[begin:end] = b"\1" * (end - begin)
         return marks
 
     def heir(self, row: int) -> int:
@@ -352,20 +368,17 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
 
     @cached_property
     def context_sizes(self) -> array[int]:
-        """Tokens in the context at each row, as last measured on its path; 0 where unknown.
-
-        A compaction shrinks the context by an amount that only the next answer tells.
-        """
-        sizes: array[int] = array("q", bytes(8 * len(self)))
-        for row in self.tree.parents_first():
-            if self.heads.kind(row) is Kind.COMPACTION:
-                continue
-            usage = self.heads.usage(row) if self.heads.role(row) is Role.ASSISTANT else None
-            if usage is not None and usage.context:
-                sizes[row] = usage.context
-            elif self.parents[row] != NO_ROW:
-                sizes[row] = sizes[self.parents[row]]
-        return sizes
+        """Tokens in the context at each row, as last measured on its path; 0 where unknown."""
+        told, order = self.heads.contexts(), self.order
+        mask = bytearray(len(self))
+        for row in told:
+            mask[self.positions[row]] = 1
+        # NO_ROW finds the last item, for rows above which nothing is told.
+        sizes = [*map(told.__getitem__, compress(order, mask)), 0]
+        nearest: Sequence[int] = self.chains.nearest_marked(mask)
+        if not isinstance(order, range):
+            nearest = [nearest[position] for position in self.positions]
+        return array("q", map(sizes.__getitem__, nearest[: len(self)]))
 
 
 def iso_time(seconds: float | None) -> str | None:

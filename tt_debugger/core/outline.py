@@ -7,21 +7,48 @@ to a line. All here is a few passes over the rows, for a filter must switch whil
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from functools import cached_property
-from itertools import chain, compress, islice
-from operator import ne
+from itertools import pairwise
+from typing import overload
 
 import msgspec
 
+from tt_debugger.core.chains import Chains
 from tt_debugger.core.filters import Filter, shown_mask
 from tt_debugger.core.folds import Fold, Folding, Folds
 from tt_debugger.core.lanes import LaneRow, lay_out
 from tt_debugger.core.model import Session
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.core.visible import SHORTEST_RUN, VisibleTree
+
+Stretch = tuple[int, int, int]
+"""Places that one fold hides, from and to, and the place that owns the fold."""
+
+
+class Places(Sequence[int]):
+    """The line of each row: its own, or that of the fold that hides it.
+
+    A row that the filter hides has that of its nearest visible ancestor, else NO_ROW. `line_of`
+    has the line of each place and of NO_ROW.
+    """
+
+    def __init__(self, tree: VisibleTree, line_of: Sequence[int]) -> None:
+        self._tree = tree
+        self._line_of = line_of
+
+    def __len__(self) -> int:
+        return len(self._tree.session)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        if isinstance(index, slice):
+            return [self[row] for row in range(len(self))[index]]
+        place = self._tree.place_of(range(len(self))[index])
+        return NO_ROW if place == NO_ROW else self._line_of[place]
 
 
 class Outline(msgspec.Struct, frozen=True, dict=True, eq=False):
@@ -34,7 +61,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True, eq=False):
 
     lines: Sequence[int]
     lanes: Sequence[LaneRow]
-    places: array[int]
+    places: Sequence[int]
     folds: Folds
     shown: int
     chosen: Filter
@@ -117,17 +144,13 @@ def outline(
     """Give the outline of a session; without a folding, with the defaults."""
     folding = folding or Folding()
     tree = VisibleTree(session, chosen)
-    owners: list[int] = [NO_ROW] * (len(tree) + 1)
-    covered = _close_branches(tree, folding, owners)
-    runs = _close_runs(tree, folding, owners, covered)
-    drawn = _folded(tree, owners, runs) if runs or 1 in covered else _unfolded(tree)
-    near = tree.near[:-1]
-    if not isinstance(session.order, range):
-        near = map(near.__getitem__, session.positions)
+    branches = _closed_branches(tree, folding)
+    runs = _closed_runs(tree, folding, branches)
+    drawn = _folded(tree, branches, runs) if branches or runs else _unfolded(tree)
     return Outline(
         drawn.lines,
-        lay_out(drawn.above, drawn.active, drawn.last),
-        array("q", near if drawn.line_of is None else map(drawn.line_of.__getitem__, near)),
+        lay_out(drawn.chains, drawn.active),
+        drawn.places,
         drawn.folds,
         len(tree),
         chosen,
@@ -136,112 +159,121 @@ def outline(
     )
 
 
-def _close_branches(tree: VisibleTree, folding: Folding, owners: list[int]) -> bytearray:
-    """Name in `owners` the closed branch that each place is in; give 1 for each of those."""
+def _closed_branches(tree: VisibleTree, folding: Folding) -> list[Stretch]:
+    """Give the stretches of places in closed branches; the first place of one owns its own."""
     rows, opened, closed = tree.rows, folding.opened, folding.closed
     by_default = folding.folds_branches()
-    heads = [
+    heads = {
         place
-        for place in tree.branches_worth_folding()
+        for place in tree.branches_worth_folding
         if (rows[place] not in opened if by_default else rows[place] in closed)
-    ]
-    covered = bytearray(len(tree))
-    for head in heads:
-        owners[head] = head
-        covered[head] = 1
-    if heads:
-        for place, parent in enumerate(tree.parents):
-            # What is below a closed branch is in that one, even the first row of another.
-            if (owner := owners[parent]) >= 0:
-                owners[place] = owner
-                covered[place] = 1
-    return covered
+    }
+    if not heads:
+        return []
+    stretches: list[Stretch] = []
+    owners = [NO_ROW] * (len(tree) + 1)
+    hung = tree.chains.hung
+    bounds = (*sorted(heads.union(hung)), len(tree))
+    before, before_owner = NO_ROW, NO_ROW
+    for begin, end in pairwise(bounds):
+        # What is below a closed branch is in that one, even the first row of another.
+        owner = owners[hung.get(begin, begin - 1)]
+        if owner < 0 and begin in heads:
+            owner = begin
+        if owner < 0:
+            continue
+        owners[begin:end] = [owner] * (end - begin)
+        if before == begin and before_owner == owner:
+            stretches[-1] = (stretches[-1][0], end, owner)
+        else:
+            stretches.append((begin, end, owner))
+        before, before_owner = end, owner
+    return stretches
 
 
-def _close_runs(
-    tree: VisibleTree, folding: Folding, owners: list[int], covered: bytearray
-) -> set[int]:
-    """Name in `owners` the closed run that each place is in, by its first place; give those."""
+def _closed_runs(
+    tree: VisibleTree, folding: Folding, branches: Sequence[Stretch]
+) -> list[Stretch]:
+    """Give the stretches of places in closed runs; the first place of one owns its own."""
     by_default = folding.folds_runs(len(tree))
     if not (by_default or folding.closed):
-        return set()
-    opened, closed, rows, parents = folding.opened, folding.closed, tree.rows, tree.parents
-    runs: dict[int, list[tuple[int, int]]] = {}
+        return []
+    covered = ((begin, end) for begin, end, _ in branches)
+    opened, closed, rows, hung = folding.opened, folding.closed, tree.rows, tree.chains.hung
+    stretches: list[Stretch] = []
     first_of: dict[int, int] = {}
+    lengths: dict[int, int] = {}
     for begin, end in tree.runs(covered):
-        first = first_of.get(parents[begin], begin)
+        first = first_of.get(hung.get(begin, begin - 1), begin)
         first_of[end - 1] = first
-        runs.setdefault(first, []).append((begin, end))
+        lengths[first] = lengths.get(first, 0) + end - begin
+        stretches.append((begin, end, first))
     found: set[int] = set()
-    for first, stretches in runs.items():
-        head = rows[parents[first]]
-        is_closed = head not in opened if by_default else head in closed
-        if is_closed and sum(end - begin for begin, end in stretches) >= SHORTEST_RUN:
-            found.add(first)
-            for begin, end in stretches:
-                owners[begin:end] = [first] * (end - begin)
-    return found
+    for first, length in lengths.items():
+        if length >= SHORTEST_RUN:
+            head = rows[hung.get(first, first - 1)]
+            if head not in opened if by_default else head in closed:
+                found.add(first)
+    return [each for each in stretches if each[2] in found]
 
 
 class _Lines(msgspec.Struct, frozen=True):
-    """The lines, what each hangs on, 1 for those on the active path, and the folds.
-
-    `last` has the newest child of each line, where that is known. `line_of` has the line of each
-    place and of NO_ROW; None where each place is its own line.
-    """
+    """The lines, how they hang on each other, 1 for those on the active path, and the folds."""
 
     lines: Sequence[int]
-    above: Sequence[int]
+    chains: Chains
     active: bytes | bytearray
-    last: list[int] | None
     folds: Folds
-    line_of: Sequence[int] | None
+    places: Places
 
 
 def _unfolded(tree: VisibleTree) -> _Lines:
     """Give a line for each place."""
-    folds = Folds(tree, [], b"", [])
-    return _Lines(tree.rows, tree.parents, tree.active, tree.last, folds, None)
+    places = Places(tree, range(len(tree)))
+    return _Lines(tree.rows, tree.chains, tree.active, Folds(tree, [], b"", []), places)
 
 
-def _folded(tree: VisibleTree, owners: Sequence[int], runs: AbstractSet[int]) -> _Lines:
+def _folded(tree: VisibleTree, branches: Sequence[Stretch], runs: Sequence[Stretch]) -> _Lines:
     """Give the lines where places have owners: the first places of what is folded with them.
 
-    Stretch by stretch of places with one owner, or with none.
+    Stretch by stretch of places with one owner, and of those between, which have none.
     """
-    rows, parents, count = tree.rows, tree.parents, len(tree)
-    lines: list[int] = []
-    above: list[int] = []
+    count, parent, between = len(tree), tree.chains.hung.get, tree.chains.begins_between
+    rows, are_active = tree.rows, tree.active
     line_of = [NO_ROW] * (count + 1)
-    line_of_fold: dict[int, int] = {}
+    lines: list[int] = []
     active = bytearray()
-    hidden: list[tuple[int, int, int]] = []
-    begin = 0
-    for end in chain(
-        compress(range(1, count), map(ne, owners, islice(owners, 1, None))), (count,)
-    ):
-        owner, line = owners[begin], len(lines)
-        if owner < 0:
-            line_of[begin:end] = range(line, line + end - begin)
-            above += map(line_of.__getitem__, parents[begin:end])
-            lines += rows[begin:end]
-            active += tree.active[begin:end]
-        else:
-            if owner == begin:
-                active.append(tree.active[begin])
-                above.append(line_of[parents[begin]])
-                if owner not in runs:
-                    line_of[begin] = line
-                    above.append(line)
-                    active.append(0)
-                    lines.append(rows[begin])
-                    begin, line = begin + 1, line + 1
-                lines.append(~len(line_of_fold))
-                line_of_fold[owner] = line
-            line_of[begin:end] = [line_of_fold[owner]] * (end - begin)
-            hidden.append((owner, begin, end))
-        begin = end
+    hung: dict[int, int] = {}
+    line_of_fold: dict[int, int] = {}
+    hidden: list[Stretch] = []
+    heads = {owner for _, _, owner in branches}
+    behind = 0
+    for begin, end, owner in (*sorted((*branches, *runs)), (count, count, NO_ROW)):
+        is_branch = owner == begin and begin in heads
+        # The first row of a branch is shown, and what is before the stretch.
+        first = begin + is_branch
+        if behind < first:
+            line = len(lines)
+            line_of[behind:first] = range(line, line + first - behind)
+            inside = between(behind, first) if first - behind > 1 else ()
+            for place in (behind, *inside):
+                above, place_line = line_of[parent(place, place - 1)], line + place - behind
+                if above != place_line - 1:
+                    hung[place_line] = above
+            lines += rows[behind:first]
+            active += are_active[behind:first]
+        if owner == begin:
+            lines.append(~len(line_of_fold))
+            line_of_fold[owner] = line = len(lines) - 1
+            above = line_of[parent(owner, owner - 1)]
+            if not is_branch and above != line - 1:
+                hung[line] = above
+            active.append(0 if is_branch else are_active[owner])
+        if first < end:
+            line_of[first:end] = [line_of_fold[owner]] * (end - first)
+            hidden.append((owner, first, end))
+        behind = end
     hidden.sort()
     owned = list(line_of_fold)
-    folds = Folds(tree, owned, bytes(map(runs.__contains__, owned)), hidden)
-    return _Lines(lines, above, active, None, folds, line_of)
+    folds = Folds(tree, owned, bytes(each not in heads for each in owned), hidden)
+    return _Lines(lines, Chains(len(lines), hung), active, folds, Places(tree, line_of))

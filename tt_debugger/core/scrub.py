@@ -23,7 +23,6 @@ from tt_debugger.core.model import (
     Kind,
     Session,
 )
-from tt_debugger.core.tree import NO_ROW
 
 BLOCK = 64
 """Rows whose largest context is kept; a column then reads at most two blocks row by row."""
@@ -84,13 +83,9 @@ def scrub_index(session: Session) -> ScrubIndex:
 
 def _marks(session: Session) -> bytearray:
     marks = bytearray(session.traits.translate(_MARKS_OF_TRAITS))
-    # One more than there are rows: NO_ROW is the last, and roots make no fork.
-    has_child = bytearray(len(session) + 1)
-    for parent in session.parents:
-        if not has_child[parent]:
-            has_child[parent] = 1
-        elif parent != NO_ROW and (not marks[parent] or marks[parent] > MarkKind.FORK):
-            marks[parent] = MarkKind.FORK
+    for row in session.tree.forks():
+        if not marks[row] or marks[row] > MarkKind.FORK:
+            marks[row] = MarkKind.FORK
     return marks
 
 

@@ -2,15 +2,20 @@
 
 Links between records are text in a file and may be anything: missing, repeated, circular, later
 in the file than what hangs on them. `link` turns them into one parent row per row and says what
-it found; `Tree` answers questions about the result. Ancestors are found by jump pointers (Myers'
-skew-binary scheme: each row keeps its parent and one far ancestor), so that a question costs the
+it found; `Tree` answers questions about the result. Most rows hang on the row before, so it keeps
+only the others, which begin *chains*. Ancestors are found by jump pointers over the chains (Myers'
+skew-binary scheme: each keeps its parent and one far ancestor), so that a question costs the
 logarithm of the depth, and nothing here recurses: a path can be 50,000 long.
 """
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import compress, count, pairwise
+from operator import ne
 
 import msgspec
 
@@ -148,36 +153,68 @@ def _cycle_cuts(parents: Sequence[int]) -> list[int]:
 
 
 class Tree:
-    """Questions about one tree of rows, given the parent row of each (NO_ROW for roots)."""
+    """Questions about one tree of rows, given the parent row of each (NO_ROW for roots).
+
+    What an answer needs is worked out when it is first asked for.
+    """
 
     def __init__(self, parents: Sequence[int]) -> None:
         self.parents = parents
-        self._depths, self._jumps = _jump_pointers(parents)
-        self._first_child, self._children = child_columns(parents)
 
     def __len__(self) -> int:
         return len(self.parents)
 
+    @cached_property
+    def hung(self) -> array[int]:
+        """The rows whose parent is another than the row before: a root but for row 0, a branch."""
+        return array("q", compress(count(), map(ne, self.parents, count(NO_ROW))))
+
+    @cached_property
+    def has_parents_first(self) -> bool:
+        """Whether each parent stands before its children."""
+        parents = self.parents
+        return all(parents[row] < row for row in self.hung)
+
     @property
     def deepest(self) -> int:
         """The depth of the deepest row."""
-        return max(self._depths, default=0)
+        chains = self._chains
+        ends = pairwise((*chains.begins, len(self)))
+        lengths = (end - begin for begin, end in ends)
+        return max(map(_last_depth, chains.depths, lengths), default=0)
 
     def depth(self, row: int) -> int:
         """Give the number of ancestors of a row."""
-        return self._depths[row]
+        chains = self._chains
+        chain = chains.holding(row)
+        return chains.depths[chain] + row - chains.begins[chain]
 
     def children(self, row: int) -> Sequence[int]:
         """Give the children of a row in storage order; of NO_ROW, the roots."""
-        start = self._first_child[row + 1]
-        return self._children[start : self._first_child[row + 2]]
+        parents, rows = self._hung_children
+        children = rows[bisect_left(parents, row) : bisect_right(parents, row)]
+        if self._goes_on(row):
+            insort(children, row + 1)
+        return children
 
     def child_count(self, row: int) -> int:
         """Give the number of children of a row."""
-        return self._first_child[row + 2] - self._first_child[row + 1]
+        parents, _ = self._hung_children
+        return bisect_right(parents, row) - bisect_left(parents, row) + self._goes_on(row)
+
+    def forks(self) -> list[int]:
+        """Give the rows with several children, in storage order."""
+        parents, _ = self._hung_children
+        # A parent is one if it comes twice among these or once, with its next row as a child.
+        twice = {above for above, below in pairwise(parents) if above == below}
+        return sorted(
+            row for row in set(parents) if row != NO_ROW and (row in twice or self._goes_on(row))
+        )
 
     def parents_first(self) -> list[int]:
         """Give all rows in storage order, one that precedes its parent right after it."""
+        if self.has_parents_first:
+            return list(range(len(self)))
         order: list[int] = []
         waiting: dict[int, list[int]] = {}
         # One more than there are rows: NO_ROW is the last, and there from the start.
@@ -199,8 +236,11 @@ class Tree:
 
     def leaves(self) -> list[int]:
         """Give the rows without children, in storage order."""
-        first = self._first_child
-        return [row for row in range(len(self)) if first[row + 1] == first[row + 2]]
+        with_children = set(self._hung_children[0])
+        ends = [row - 1 for row in self.hung if row]
+        if len(self):
+            ends.append(len(self) - 1)
+        return [row for row in ends if row not in with_children]
 
     def ancestors(self, row: int) -> Iterator[int]:
         """Go from a row up to its root, the row itself first."""
@@ -208,39 +248,65 @@ class Tree:
             yield row
             row = self.parents[row]
 
+    def stretches_above(self, row: int) -> Iterator[tuple[int, int]]:
+        """Go from a row up to its root by stretches of rows, each from and to, itself first."""
+        hung = self.hung
+        while row != NO_ROW:
+            place = bisect_right(hung, row)
+            begin = hung[place - 1] if place else 0
+            yield begin, row + 1
+            row = self.parents[begin]
+
     def path_to(self, row: int) -> list[int]:
         """Give the rows from the root down to this one, both included."""
-        path = list(self.ancestors(row))
-        path.reverse()
+        path: list[int] = []
+        for begin, end in reversed([*self.stretches_above(row)]):
+            path += range(begin, end)
         return path
 
     def ancestor_at(self, row: int, depth: int) -> int:
         """Give the ancestor (or self) of a row at a depth. Raises ValueError beyond its own."""
-        if not 0 <= depth <= self._depths[row]:
-            message = f"row {row} has depth {self._depths[row]}, not {depth}"
+        chains = self._chains
+        chain = chains.holding(row)
+        own = chains.depths[chain] + row - chains.begins[chain]
+        if not 0 <= depth <= own:
+            message = f"row {row} has depth {own}, not {depth}"
             raise ValueError(message)
-        while self._depths[row] > depth:
-            jump = self._jumps[row]
-            row = jump if self._depths[jump] >= depth else self.parents[row]
-        return row
+        while chains.depths[chain] > depth:
+            jump = chains.jumps[chain]
+            chain = jump if chains.depths[jump] > depth else chains.parents[chain]
+        return chains.begins[chain] + depth - chains.depths[chain]
 
     def is_ancestor(self, row: int, of: int) -> bool:
         """Tell whether a row is an ancestor of another, or the same."""
-        depth = self._depths[row]
-        return depth <= self._depths[of] and self.ancestor_at(of, depth) == row
+        depth = self.depth(row)
+        return depth <= self.depth(of) and self.ancestor_at(of, depth) == row
 
     def common_ancestor(self, row: int, other: int) -> int:
         """Give the last row on both paths, or NO_ROW where the roots differ."""
-        depth = min(self._depths[row], self._depths[other])
-        row, other = self.ancestor_at(row, depth), self.ancestor_at(other, depth)
-        while row != other:
-            if self._depths[row] == 0:
-                return NO_ROW
-            if self._jumps[row] != self._jumps[other]:
-                row, other = self._jumps[row], self._jumps[other]
-            else:
-                row, other = self.parents[row], self.parents[other]
-        return row
+
+        def is_apart(depth: int) -> bool:
+            return self.ancestor_at(row, depth) != self.ancestor_at(other, depth)
+
+        shared = min(self.depth(row), self.depth(other)) + 1
+        fork = bisect_left(range(shared), x=True, key=is_apart)
+        return self.ancestor_at(row, fork - 1) if fork else NO_ROW
+
+    def _goes_on(self, row: int) -> bool:
+        """Tell whether the next row is a child of a row."""
+        return row + 1 < len(self) and self.parents[row + 1] == row
+
+    @cached_property
+    def _hung_children(self) -> tuple[array[int], array[int]]:
+        """The parents that are not the row before, in order, and of each place there the child."""
+        parents = self.parents
+        # A first row without a parent is a child of NO_ROW, which is the row before.
+        rows = array("q", sorted(self.hung, key=parents.__getitem__))
+        return array("q", map(parents.__getitem__, rows)), rows
+
+    @cached_property
+    def _chains(self) -> _ChainTree:
+        return _chain_tree(self.parents, self.hung)
 
 
 def heir_among(children: Sequence[int], on_active_path: Sequence[int]) -> int:
@@ -252,38 +318,45 @@ def heir_among(children: Sequence[int], on_active_path: Sequence[int]) -> int:
     return next(active, children[-1] if children else NO_ROW)
 
 
-def _jump_pointers(parents: Sequence[int]) -> tuple[array[int], array[int]]:
-    """Give the depth of each row and its far ancestor; a root is its own."""
-    depths: array[int] = array("q", [NO_ROW]) * len(parents)
-    jumps: array[int] = array("q", [NO_ROW]) * len(parents)
-    for start in range(len(parents)):
+class _ChainTree(msgspec.Struct, frozen=True):
+    """The tree of chains: the first row of each and its depth, the chain above, one far above."""
+
+    begins: array[int]
+    depths: array[int]
+    parents: array[int]
+    jumps: array[int]
+
+    def holding(self, row: int) -> int:
+        """Give the chain of a row, NO_ROW for NO_ROW."""
+        return bisect_right(self.begins, row) - 1
+
+
+def _chain_tree(parents: Sequence[int], hung: array[int]) -> _ChainTree:
+    """Give the tree of chains; a root is its own far ancestor."""
+    begins = hung if not parents or (hung and hung[0] == 0) else array("q", (0, *hung))
+    blank = array("q", (NO_ROW,)) * len(begins)
+    chains = _ChainTree(begins, blank[:], blank[:], blank[:])
+    levels = blank
+    for start in range(len(begins)):
         waiting: list[int] = []
-        row = start
-        while row != NO_ROW and depths[row] == NO_ROW:
-            waiting.append(row)
-            row = parents[row]
+        chain = start
+        while chain != NO_ROW and levels[chain] == NO_ROW:
+            waiting.append(chain)
+            chains.parents[chain] = chains.holding(parents[begins[chain]])
+            chain = chains.parents[chain]
         for each in reversed(waiting):
-            parent = parents[each]
-            if parent == NO_ROW:
-                depths[each], jumps[each] = 0, each
+            above = chains.parents[each]
+            if above == NO_ROW:
+                levels[each], chains.depths[each], chains.jumps[each] = 0, 0, each
                 continue
-            jump = jumps[parent]
-            depths[each] = depths[parent] + 1
-            far = depths[parent] - depths[jump] == depths[jump] - depths[jumps[jump]]
-            jumps[each] = jumps[jump] if far else parent
-    return depths, jumps
+            jump, fork = chains.jumps[above], parents[begins[each]]
+            levels[each] = levels[above] + 1
+            chains.depths[each] = chains.depths[above] + fork - begins[above] + 1
+            far = levels[above] - levels[jump] == levels[jump] - levels[chains.jumps[jump]]
+            chains.jumps[each] = chains.jumps[jump] if far else above
+    return chains
 
 
-def child_columns(parents: Sequence[int]) -> tuple[array[int], array[int]]:
-    """Give where the children of each row begin (roots first), and all children row by row."""
-    begins: array[int] = array("q", bytes(8 * (len(parents) + 2)))
-    for parent in parents:
-        begins[parent + 2] += 1
-    for place in range(1, len(begins)):
-        begins[place] += begins[place - 1]
-    children: array[int] = array("q", bytes(8 * len(parents)))
-    fill = array("q", begins)
-    for row, parent in enumerate(parents):
-        children[fill[parent + 1]] = row
-        fill[parent + 1] += 1
-    return begins, children
+def _last_depth(depth: int, length: int) -> int:
+    """Give the depth of the last row of a chain that begins at a depth."""
+    return depth + length - 1

@@ -5,26 +5,34 @@ from __future__ import annotations
 import asyncio
 import locale
 import os
+import select
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from threading import Thread
 
 from rich.console import RenderableType
 from rich.segment import Segments
 from rich.traceback import Traceback
 from textual.app import App
+from textual.binding import Binding
 from textual.filter import LineFilter
 
 from tt_debugger.core.refs import Fragment
 from tt_debugger.debugger import is_folder
 from tt_debugger.errors import TtdbgError
-from tt_debugger.tui.safety import SafetyFilter
+from tt_debugger.tui.safety import AsciiFilter, SafetyFilter
+from tt_debugger.tui.screens.keyed import KeyedScreen
 from tt_debugger.tui.screens.panes import Place
 from tt_debugger.tui.screens.sessions import SessionsScreen
 from tt_debugger.tui.screens.timeline import TimelineScreen
 from tt_debugger.tui.themes import LOOKS, NAMED, SIXTEEN, look_for
 from tt_debugger.views.palette import ASCII, UNICODE, Glyphs
+
+GRACE = 2.0
+"""Seconds in which the app may end in order once its terminal is gone."""
 
 
 class TtdbgApp(App[TtdbgError]):
@@ -32,11 +40,18 @@ class TtdbgApp(App[TtdbgError]):
 
     TITLE = "ttdbg"
     ENABLE_COMMAND_PALETTE = False
+    BINDINGS = [Binding("ctrl+c", "leave", "quit at once", show=False, priority=True)]  # noqa: RUF012 - typed above
 
     def __init__(
-        self, location: str, fragment: Fragment, environment: Mapping[str, str] = os.environ
+        self,
+        location: str,
+        fragment: Fragment,
+        environment: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.safety = SafetyFilter()
+        self._glyphs = glyphs(environment)
+        self._last = (AsciiFilter(),) if self._glyphs is ASCII else ()
         look = look_for(environment)
         # Without colour, greys would still be colours: the terminal's own two must do.
         super().__init__(ansi_color=True if "NO_COLOR" in environment else None)
@@ -44,20 +59,22 @@ class TtdbgApp(App[TtdbgError]):
         """The signal that ended the app, 0 for none."""
         self._location = location
         self._fragment = fragment
+        self._clock = clock
         self._places: dict[tuple[str, str | None], Place] = {}
         for each in LOOKS:
             self.register_theme(each.theme)
         self.theme = look.name
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Put our wall before all other filters."""
-        return (self.safety, *super().get_line_filters())
+        """Put our wall before all other filters, and plain ASCII after them if it must be."""
+        return (self.safety, *super().get_line_filters(), *self._last)
 
     def on_mount(self) -> None:
         """Open the Timeline of a session, or the sessions of a folder."""
         self.watch_theme(self.theme)
         if not self.is_headless:
             self._leave_on_signals()
+            Thread(target=_end_with_terminal, daemon=True).start()
         if is_folder(self._location):
             self.open_folder(self._location)
         else:
@@ -76,9 +93,18 @@ class TtdbgApp(App[TtdbgError]):
 
     _is_styled = False
 
+    def action_leave(self) -> None:
+        """Leave at once, whatever is open."""
+        for screen in self.screen_stack:
+            if isinstance(screen, KeyedScreen):
+                screen.stop()
+        self.exit()
+
     def open_folder(self, location: str) -> None:
         """Show the sessions of a folder."""
-        self.push_screen(SessionsScreen(location, NAMED, glyphs(), self._open_session))
+        self.push_screen(
+            SessionsScreen(location, NAMED, self._glyphs, self._open_session, self._clock)
+        )
 
     def on_timeline_screen_folder_wanted(self, message: TimelineScreen.FolderWanted) -> None:
         """Show the sessions beside the one that was open."""
@@ -92,7 +118,7 @@ class TtdbgApp(App[TtdbgError]):
             if place is not None:
                 self._places[location, fragment.session] = place
 
-        self.push_screen(TimelineScreen(location, fragment, NAMED, glyphs(), place), left)
+        self.push_screen(TimelineScreen(location, fragment, NAMED, self._glyphs, place), left)
 
     def _leave_on_signals(self) -> None:
         """Leave in order when told to end: else the terminal stays as the UI has set it."""
@@ -115,10 +141,31 @@ class TtdbgApp(App[TtdbgError]):
         self._close_messages_no_wait()
 
 
-def glyphs() -> Glyphs:
-    """Give the signs that the terminal's encoding has."""
-    encoding = locale.getpreferredencoding(do_setlocale=False).lower().replace("-", "")
-    return UNICODE if encoding == "utf8" else ASCII
+def _end_with_terminal() -> None:
+    """End when the terminal is gone. Without one the app waits for ever to write to it."""
+    terminal = select.poll()
+    # For no event: that it was hung up is told all the same.
+    terminal.register(sys.__stdin__ or 0, 0)
+    terminal.poll()
+    time.sleep(GRACE)
+    os._exit(128 + signal.SIGHUP)
+
+
+def glyphs(environment: Mapping[str, str] = os.environ) -> Glyphs:
+    """Give the signs that the terminal has, as its encoding and the locale that was set tell."""
+    encodings = (
+        locale.getpreferredencoding(do_setlocale=False),
+        sys.__stderr__ and sys.__stderr__.encoding,
+    )
+    names = (environment.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    wanted = next(filter(None, names), "")
+    # Python itself takes UTF-8 for the locale C; who sets all of it to C does not want that.
+    is_plain = wanted in {"C", "POSIX"} or ("." in wanted and not _is_unicode(wanted))
+    return UNICODE if all(map(_is_unicode, encodings)) and not is_plain else ASCII
+
+
+def _is_unicode(encoding: str | None) -> bool:
+    return "utf8" in (encoding or "utf8").lower().replace("-", "")
 
 
 def run(location: str, fragment: Fragment, theme: str | None = None) -> None:

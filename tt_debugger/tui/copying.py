@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
+from pathlib import Path
 
 import msgspec
 
-from tt_debugger.core.text import summary_line
 from tt_debugger.tui.widgets.inspector import Copyable
 
 ASKED = "copy:  y value   p path   r ref   c command   (Esc: nothing)"
@@ -19,26 +21,36 @@ class Copied(msgspec.Struct, frozen=True):
 
     text: str
     what: str
+    is_short: bool = True
+    """Whether to say the text itself too."""
 
     @property
     def said(self) -> str:
         """The sentence that tells what was copied."""
         size = len(self.text.encode(errors="replace"))
         note = "" if size <= MOST_BYTES else f"; {size:,} bytes, which some terminals refuse"
-        return f"copied {self.what}: {summary_line(self.text, 60)}{note}"
+        text = f": {self.text}" if self.is_short else ""
+        return f"copied {self.what}{text}{note}"
 
 
 def copied(key: str, seen: Copyable, location: str, ref: str) -> Copied | None:
     """Give what a key copies, None for a key that copies nothing."""
     match key:
         case "y" | "v":
-            return Copied(seen.value, seen.what)
+            return Copied(seen.value, seen.what, is_short=False)
         case "p":
             return Copied(seen.path, "path") if seen.path else None
         case "r":
             return Copied(f"{location}#{ref}", "ref")
         case "c":
-            place = shlex.quote(f"{location}#{ref}")
-            return Copied(f"ttdbg show {place}", "command")
+            place = shlex.quote(f"{Path(location).absolute()}#{ref}")
+            return Copied(f"{_program()} show {place}", "command")
         case _:
             return None
+
+
+def _program() -> str:
+    """Give the name by which a shell finds this program: as it was called, if it was by a path."""
+    called = sys.argv[0]
+    is_found = shutil.which("ttdbg") is not None or Path(called).name != "ttdbg"
+    return "ttdbg" if is_found else shlex.quote(str(Path(called).absolute()))

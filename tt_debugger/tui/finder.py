@@ -33,10 +33,12 @@ class Finder:
         return self._search is None or self._search.is_done
 
     def show_only(self, outline: Outline) -> None:
-        """Let only rows count that a filter shows, folded ones too."""
+        """Let only rows count that a filter shows, folded ones too; without any all others do."""
         self._outline = outline
         if self._search is not None:
             self._search.show_only(outline.mask)
+            if self._search.is_done and not self._search.count:
+                self._search.show_only(None)
 
     def look_for(self, text: str, row: int) -> None:
         """Begin to search from a row on; the first match is waited for. Nothing forgets."""
@@ -69,6 +71,10 @@ class Finder:
         if search is None:
             return None
         jump = search.next(row) if step > 0 else search.previous(row)
+        if jump is NoJump.NOWHERE and not search.count:
+            # Better a row that the filter hides than none.
+            search.show_only(None)
+            jump = search.next(row) if step > 0 else search.previous(row)
         self._awaited = (row, step) if jump is NoJump.NOT_YET else None
         return jump if isinstance(jump, Jump) else None
 
@@ -79,10 +85,10 @@ class Finder:
             return ""
         text = search.query.text
         if not search.count and search.is_done:
-            return f"{text}: not found in what is shown"
+            return f"{text}: not found"
         place = search.place(row)
         count = f"{search.count:,}" if place is None else f"{place:,}/{search.count:,}"
         hit = search.hits.get(row)
         excerpt = f"   {hit.excerpt}" if hit is not None and place is not None else ""
-        far = "" if search.is_done else f"  {search.percent}% searched"
-        return f"{text}: {count} found{far}{excerpt}"
+        far = "" if search.is_done else f", {search.percent}% searched"
+        return f"{text}: {count} found{far} (n N next, Esc ends){excerpt}"

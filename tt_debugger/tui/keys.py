@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 from textual.binding import Binding
 
@@ -15,6 +17,8 @@ class Key(msgspec.Struct, frozen=True):
     group: str
     footer: str = ""
     """The word in the footer; empty for keys that only help names."""
+    elsewhere: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    """The word in the footer while another pane than the first has the keys, by its name."""
 
     @property
     def shown(self) -> str:
@@ -60,23 +64,42 @@ _NAMES = {
     "ctrl+u": "Ctrl-U",
 }
 
-_SIBLING = "jump('sibling branch', 1)"
+_SIBLING = "jump('branch', 1)"
 _FORK_POINT = "jump('fork point', 1)"
 
+_DOWN = {"lines": "down", "state": "down", "graph": "next mark"}
+_UP = {"lines": "up", "state": "up", "graph": "mark before"}
+_BACK = {"lines": "tab before", "state": "fold"}
+_ON = {"lines": "next tab", "state": "unfold"}
+_OPEN = {"state": "open", "graph": "to the tree"}
+_CHANGE = {"state": "next change"}
+_PANE = {"lines": "pane", "state": "pane"}
+_ZOOM = {"lines": "zoom", "state": "zoom"}
+_COPY = {"lines": "copy", "state": "copy"}
+_SEARCH = {"lines": "search", "state": "search"}
+_TREE = {"lines": "to the tree", "state": "to the tree", "graph": "to the tree"}
+_HELP = {"lines": "help", "state": "help", "graph": "help"}
+_QUIT = {"lines": "quit", "state": "quit", "graph": "quit"}
+
 TIMELINE = (
-    Key(("j", "down"), "move(1)", "next row", "Move", "down"),
-    Key(("k", "up"), "move(-1)", "previous row", "Move", "up"),
+    Key(("j", "down"), "move(1)", "next row", "Move", "down", _DOWN),
+    Key(("k", "up"), "move(-1)", "previous row", "Move", "up", _UP),
     Key(("pagedown", "ctrl+d"), "page(1)", "a page down", "Move"),
     Key(("pageup", "ctrl+u"), "page(-1)", "a page up", "Move"),
     Key(("g", "home"), "first", "first row", "Move"),
     Key(("G", "end"), "last", "last row", "Move"),
     Key(("K", "p"), "jump('parent', -1)", "parent checkpoint", "Jump"),
     Key(("J",), "jump('child', 1)", "child: on the active path, else the newest", "Jump"),
-    Key(("left_square_bracket",), "jump('sibling branch', -1)", "previous sibling branch", "Jump"),
+    Key(
+        ("left_square_bracket",),
+        "jump('branch', -1)",
+        "previous sibling branch, else one above",
+        "Jump",
+    ),
     Key(
         ("right_square_bracket",),
         _SIBLING,
-        "next sibling branch",
+        "next sibling branch, else one below",
         "Jump",
         "branch",
     ),
@@ -86,7 +109,14 @@ TIMELINE = (
     ),
     Key(("e",), "jump('error', 1)", "next error", "Jump", "error"),
     Key(("E",), "jump('error', -1)", "previous error", "Jump"),
-    Key(("c",), "jump('compaction', 1)", "next compaction; in the state change", "Jump"),
+    Key(
+        ("c",),
+        "jump('compaction', 1)",
+        "next compaction; in the state change",
+        "Jump",
+        "",
+        _CHANGE,
+    ),
     Key(
         ("C",),
         "jump('compaction', -1)",
@@ -100,15 +130,29 @@ TIMELINE = (
     Key(("colon",), "go_to", "go to a ref: an id, label=, row=, @~3 ...", "Jump", "go to"),
     Key(("alt+left", "ctrl+o"), "back", "back to where one was", "Jump"),
     Key(("alt+right",), "forward", "forward again", "Jump"),
-    Key(("slash",), "search", "search labels, rows and all that was said", "Find", "search"),
+    Key(
+        ("slash",),
+        "search",
+        "search labels, rows and all that was said",
+        "Find",
+        "search",
+        _SEARCH,
+    ),
     Key(("n",), "found(1)", "next match", "Find"),
     Key(("N",), "found(-1)", "previous match", "Find"),
     Key(("m",), "mark", "mark this row with a letter", "Find"),
     Key(("apostrophe",), "to_mark", "go to a mark; ' again: back", "Find"),
     Key(("v",), "filter", "choose which rows are shown", "Rows", "filter"),
     Key(("V",), "next_filter", "next filter", "Rows"),
-    Key(("h", "left"), "fold", "fold branch or run; in the inspector previous tab", "Rows"),
-    Key(("l", "right"), "unfold", "unfold; in the inspector next tab", "Rows", "unfold"),
+    Key(
+        ("h", "left"),
+        "fold",
+        "fold branch or run; in the inspector previous tab",
+        "Rows",
+        "",
+        _BACK,
+    ),
+    Key(("l", "right"), "unfold", "unfold; in the inspector next tab", "Rows", "unfold", _ON),
     Key(("H",), "fold_all", "fold everything", "Rows"),
     Key(("L",), "unfold_all", "unfold everything", "Rows"),
     Key(("1",), "tab('changes')", "what changed here", "Inspector"),
@@ -118,18 +162,27 @@ TIMELINE = (
     Key(("5",), "tab('raw')", "the record as stored, escaped", "Inspector"),
     Key(("comma",), "next_tab(-1)", "previous tab", "Inspector"),
     Key(("full_stop",), "next_tab(1)", "next tab", "Inspector"),
-    Key(("tab",), "switch", "between tree and inspector, which j k scroll", "Inspector", "pane"),
-    Key(("enter", "space"), "open", "open: a fold, the inspector, a value", "Inspector"),
-    Key(("z",), "zoom", "the whole screen for this pane, or share it", "Inspector", "zoom"),
-    Key(("y",), "copy", "copy: value, path, ref or command", "Inspector", "copy"),
+    Key(
+        ("tab",),
+        "switch",
+        "between tree and inspector, which j k scroll",
+        "Inspector",
+        "pane",
+        _PANE,
+    ),
+    Key(
+        ("enter", "space"), "open", "open: a fold, the inspector, a value", "Inspector", "", _OPEN
+    ),
+    Key(("z",), "zoom", "the whole screen for this pane, or share it", "Inspector", "zoom", _ZOOM),
+    Key(("y",), "copy", "copy: value, path, ref or command", "Inspector", "copy", _COPY),
     Key(("s",), "scrubber", "the graph at the top: its marks are told, h l step", "View"),
-    Key(("escape",), "tree", "back to the tree; forget the search", "View"),
+    Key(("escape",), "tree", "back to the tree; forget the search", "View", "", _TREE),
     Key(("o",), "sessions", "other sessions of this folder", "View"),
     Key(("T",), "theme", "choose a theme", "View"),
     Key(("ctrl+p",), "palette", "all commands by name", "View"),
-    Key(("question_mark",), "help", "this help", "View", "help"),
-    Key(("q",), "quit", "back to the sessions, or quit", "View", "quit"),
-    Key(("ctrl+c",), "leave", "quit at once", "View"),
+    Key(("question_mark",), "help", "this help", "View", "help", _HELP),
+    Key(("q",), "quit", "back to the sessions, or quit", "View", "quit", _QUIT),
+    Key(("ctrl+c",), "app.leave", "quit at once", "View"),
 )
 
 SESSIONS = (
@@ -150,20 +203,20 @@ SESSIONS = (
     Key(("T",), "theme", "choose a theme", "View"),
     Key(("ctrl+p",), "palette", "all commands by name", "View"),
     Key(("q",), "quit", "back to the session, or quit", "View", "quit"),
-    Key(("ctrl+c",), "leave", "quit at once", "View"),
+    Key(("ctrl+c",), "app.leave", "quit at once", "View"),
 )
 
 HELP = (
-    Key(("j", "down"), "scroll(1)", "down", "Help"),
-    Key(("k", "up"), "scroll(-1)", "up", "Help"),
+    Key(("j", "down"), "scroll(1)", "down", "Help", "down"),
+    Key(("k", "up"), "scroll(-1)", "up", "Help", "up"),
     Key(("pagedown", "space"), "page(1)", "a page down", "Help"),
     Key(("pageup",), "page(-1)", "a page up", "Help"),
     Key(("escape", "q", "question_mark", "enter"), "close", "close", "Help", "close"),
 )
 
 CHOOSER = (
-    Key(("down", "ctrl+n"), "move(1)", "next", "Choose"),
-    Key(("up",), "move(-1)", "previous", "Choose"),
+    Key(("down", "ctrl+n"), "move(1)", "next", "Choose", "next"),
+    Key(("up",), "move(-1)", "previous", "Choose", "previous"),
     Key(("pagedown",), "move(10)", "ten on", "Choose"),
     Key(("pageup",), "move(-10)", "ten back", "Choose"),
     Key(("tab",), "complete", "complete what is typed", "Choose"),
@@ -177,13 +230,15 @@ DIALOG = (Key(("escape", "enter", "q", "space"), "close", "close", "Dialog", "cl
 KEYS = (*TIMELINE, *SESSIONS, *HELP, *CHOOSER, *DIALOG)
 
 
-def bindings(table: tuple[Key, ...]) -> list[Binding]:
+def bindings(table: tuple[Key, ...], *, types: bool = True) -> list[Binding]:
     """Give Textual's bindings for a table of keys.
 
-    Those that a focused widget or Textual itself would take first come before them.
+    On a screen where nobody `types` all of them come before what has the focus: each key is done
+    before the next is looked at, so that what follows a `:` is typed where that leads. Else only
+    those do that a focused widget or Textual itself would take.
     """
     return [
-        Binding(key, each.action, each.title, show=False, priority=key in _FIRST)
+        Binding(key, each.action, each.title, show=False, priority=not types or key in _FIRST)
         for each in table
         for key in each.keys
     ]

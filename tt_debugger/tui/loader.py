@@ -20,7 +20,7 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from tt_debugger.core.completion import Completer
-from tt_debugger.core.filters import Filter, shown_mask
+from tt_debugger.core.filters import Filter
 from tt_debugger.core.folds import Folding
 from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.model import Session
@@ -34,6 +34,8 @@ from tt_debugger.views.message import warm_up
 
 AHEAD = 16
 """Rows that are read ahead on both sides of the cursor."""
+COMPLETED_AHEAD = 50_000
+"""Rows up to which refs are made completable before anybody asks for it."""
 KEPT_BYTES = 32 << 20
 """Bytes of records whose inspections are kept."""
 
@@ -114,14 +116,6 @@ class Completes(Message):
         self.completer = completer
 
 
-class Counted(Message):
-    """How many rows each filter shows."""
-
-    def __init__(self, counts: Mapping[Filter, int]) -> None:
-        super().__init__()
-        self.counts = counts
-
-
 class Marked(Message):
     """A row has a mark; these are all marks now, from name to checkpoint id."""
 
@@ -189,10 +183,6 @@ class Loader:
         """Begin to lay out other lines."""
         self._begin("outline", self._outline, chosen, folding, row)
 
-    def count(self) -> None:
-        """Begin to count what each filter shows."""
-        self._begin("count", self._count)
-
     def complete(self) -> None:
         """Begin to make refs completable."""
         self._begin("complete", self._complete)
@@ -249,6 +239,8 @@ class Loader:
         gc.freeze()
         self._screen.post_message(opened)
         warm_up()
+        if len(debugger.session) <= COMPLETED_AHEAD:
+            self._complete()
 
     def _inspect(self, row: int) -> None:
         debugger = self._debugger
@@ -274,18 +266,10 @@ class Loader:
             lines = outline(debugger.session, chosen, folding)
             self._screen.post_message(Outlined(lines, row))
 
-    def _count(self) -> None:
-        debugger = self._debugger
-        if debugger is not None:
-            session = debugger.session
-            counts = {each: shown_mask(session, each).count(1) for each in Filter}
-            self._screen.post_message(Counted(counts))
-
     def _complete(self) -> None:
         debugger = self._debugger
         if debugger is not None:
-            completer = Completer(debugger.session, debugger.resolver, debugger.marks)
-            self._screen.post_message(Completes(completer))
+            self._screen.post_message(Completes(debugger.completer()))
 
     def _mark(self, name: str, row: int) -> None:
         debugger = self._debugger

@@ -118,7 +118,10 @@ class _Telling:
                 case Drop(path=path):
                     yield self._value("-", path, self._old(path))
                 case Splice(path=path, index=index, count=count, values=values):
-                    self._lengths[path] = self._length(path) - count + len(values)
+                    before = self._length(path)
+                    after = self._lengths[path] = before - count + len(values)
+                    if count:
+                        yield self._count(path, before, after)
                     yield from self._splice(path, index, count, values)
                 case Snapshot(value=value):
                     sign = "+" if self._before is None else "~"
@@ -160,6 +163,11 @@ class _Telling:
             yield _Told("-", f"{dotted(path)}[{index}{last}]", lambda _room: [dropped])
         for place, value in enumerate(values, index):
             yield self._value("+", (*path, place), value)
+
+    def _count(self, path: Path, before: int, after: int) -> _Told:
+        """Tell how many items a list had and has, where some were taken out of it."""
+        text = f"{before:,} {self._glyphs.arrow} {counted(after, 'item')}"
+        return _Told("~", _where(path), lambda _room: [text])
 
     def _value(self, sign: str, path: Path, value: Any) -> _Told:
         """Tell that a value is there, or no longer there."""

@@ -13,6 +13,7 @@ from tt_debugger.core.model import Head, Kind, Session, Usage, iso_time
 from tt_debugger.core.replay import Repair
 from tt_debugger.core.text import safe_line, summary_line
 from tt_debugger.core.tree import NO_ROW
+from tt_debugger.views.fact import fact_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import clock_text, count_text, duration_text
 from tt_debugger.views.values import preview
@@ -23,7 +24,7 @@ _SUMS_APART = 64
 
 
 def title_line(session: Session, row: int, palette: Palette) -> Text:
-    """Give number, kind, role, time, time since the parent and what was used, on one line."""
+    """Give number, kind, role, time, time since the parent and tokens written, on one line."""
     head = session.heads[row]
     line = Text.assemble((f"{row + 1} ", palette.strong), (_what(head), palette.dim))
     if head.failed:
@@ -34,8 +35,6 @@ def title_line(session: Session, row: int, palette: Palette) -> Text:
         parts.append(f"+{duration_text(since)}")
     if head.usage is not None:
         parts.append(f"{count_text(head.usage.output)} out")
-        if head.usage.cost:
-            parts.append(cost_text(head.usage.cost))
     line.append("".join(f" · {each}" for each in parts), palette.dim)
     if row in session.labels:
         label = summary_line(session.labels[row], _LONGEST_LABEL)
@@ -116,7 +115,7 @@ def meta_lines(
     ]
     for name, value in facts:
         if value is not None:
-            yield Text.assemble((f"{name:<9}", palette.dim), safe_line(str(value)))
+            yield fact_line(name, str(value), palette)
 
 
 def _children_text(children: Sequence[int]) -> str | None:

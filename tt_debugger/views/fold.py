@@ -8,10 +8,14 @@ from itertools import islice
 from rich.text import Text
 
 from tt_debugger.core.folds import Fold
+from tt_debugger.core.inspection import Inspection
+from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.text import safe_line
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.views.checkpoint import time_text
+from tt_debugger.views.fact import fact_line
+from tt_debugger.views.message import message_lines
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import duration_text
 from tt_debugger.views.values import counted
@@ -23,9 +27,17 @@ _ASIDE = frozenset((Kind.LABEL, Kind.SETTING, Kind.CUSTOM))
 
 
 def fold_lines(
-    session: Session, fold: Fold, rows: Sequence[int], palette: Palette, glyphs: Glyphs
+    session: Session,
+    fold: Fold,
+    rows: Sequence[int],
+    palette: Palette,
+    glyphs: Glyphs,
+    reason: Inspection | None = None,
 ) -> Iterator[Text]:
-    """Give what a fold stands for as lines; `rows` are those that it hides."""
+    """Give what a fold stands for as lines; `rows` are those that it hides.
+
+    `reason` is the checkpoint at `reason_row`; until it is read its summary stands for it.
+    """
     first, last = min(rows), max(rows)
     span = f"row {first + 1}" if first == last else f"rows {first + 1}-{last + 1}"
     if last - first + 1 != len(rows):
@@ -36,14 +48,14 @@ def fold_lines(
         (f", {span}, folded: {what}", palette.dim),
     )
     head = _named(session, fold.head, palette, glyphs)
-    yield Text.assemble((f"{'behind':<9}", palette.dim), head)
+    yield fact_line("after", head, palette)
     yield from _time_lines(session, (first, last), palette)
     if fold.leaves > 1:
-        yield _fact("branches", f"{fold.leaves:,} inside", palette)
+        yield fact_line("branches", f"{fold.leaves:,} inside", palette)
     if fold.is_branch:
         yield from _end_lines(session, rows, palette, glyphs)
-    yield from _reason_lines(session, fold, last, palette)
     yield from _failure_lines(session, fold, rows, palette, glyphs)
+    yield from _reason_lines(session, fold, last, palette, glyphs, reason)
 
 
 def reason_row(session: Session, head: int, last: int) -> int | None:
@@ -64,10 +76,6 @@ def reason_row(session: Session, head: int, last: int) -> int | None:
     return next((row for row in beside if row > last and kind(row) is Kind.BRANCH_SUMMARY), None)
 
 
-def _fact(name: str, value: str, palette: Palette) -> Text:
-    return Text.assemble((f"{name:<9}", palette.dim), safe_line(value))
-
-
 def _named(session: Session, row: int, palette: Palette, glyphs: Glyphs) -> Text:
     """Give a row by its number, name and what it says."""
     head = session.heads[row]
@@ -82,10 +90,10 @@ def _named(session: Session, row: int, palette: Palette, glyphs: Glyphs) -> Text
 def _time_lines(session: Session, rows: tuple[int, int], palette: Palette) -> Iterator[Text]:
     begin, end = (session.heads[row].time for row in rows)
     if begin is not None:
-        yield _fact("began", time_text(begin), palette)
+        yield fact_line("began", time_text(begin), palette)
     if end is not None:
         took = "" if begin is None or end < begin else f", after {duration_text(end - begin)}"
-        yield _fact("ended", time_text(end) + took, palette)
+        yield fact_line("ended", time_text(end) + took, palette)
 
 
 def _end_lines(
@@ -96,13 +104,14 @@ def _end_lines(
     leaves.sort(reverse=True)
     for place, row in enumerate(leaves[:LEAVES_LISTED]):
         name = "" if place else "ends with"
-        yield Text.assemble((f"{name:<9} ", palette.dim), _named(session, row, palette, glyphs))
+        yield fact_line(name, _named(session, row, palette, glyphs), palette)
         said = _said_last(session, row)
         if said is not None:
-            yield Text.assemble(" " * 10, _named(session, said, palette, glyphs))
+            yield fact_line("", _named(session, said, palette, glyphs), palette)
     more = len(leaves) - LEAVES_LISTED
     if more > 0:
-        yield Text(f"{'':<9} {glyphs.ellipsis} {counted(more, 'more leaf', 'more leaves')}")
+        more_leaves = f"{glyphs.ellipsis} {counted(more, 'more leaf', 'more leaves')}"
+        yield fact_line("", more_leaves, palette)
 
 
 def _said_last(session: Session, row: int) -> int | None:
@@ -113,16 +122,29 @@ def _said_last(session: Session, row: int) -> int | None:
     return next((each for each in above if session.heads.kind(each) not in _ASIDE), None)
 
 
-def _reason_lines(session: Session, fold: Fold, last: int, palette: Palette) -> Iterator[Text]:
+def _reason_lines(
+    session: Session,
+    fold: Fold,
+    last: int,
+    palette: Palette,
+    glyphs: Glyphs,
+    reason: Inspection | None,
+) -> Iterator[Text]:
     if not fold.is_branch:
         return
     row = reason_row(session, fold.head, last)
-    if row is not None:
-        yield Text()
-        yield Text.assemble(
-            ("why it was left", palette.heading), (f"  as row {row + 1} sums it up", palette.dim)
-        )
+    yield Text()
+    if row is None:
+        yield Text("no summary tells why it was left", palette.dim)
+        return
+    yield Text.assemble(
+        ("why it was left", palette.heading), (f"  as row {row + 1} sums it up", palette.dim)
+    )
+    if reason is None or reason.row != row:
         yield Text(safe_line(session.heads[row].summary), palette.text)
+        return
+    for message in messages_in(reason.changes):
+        yield from message_lines(message, palette, glyphs, is_drawn=True)
 
 
 def _failure_lines(

@@ -269,7 +269,7 @@ class PreviewView(msgspec.Struct, frozen=True):
             yield Text()
         else:
             yield Text(safe_line(" · ".join(_said(*each) for each in known)), palette.dim)
-        if facts is not None and facts.first_words:
+        if facts is not None and facts.first_words and facts.first_words != entry.title:
             if self.is_beside:
                 yield self._heading("first message")
             words = Text(safe_line(facts.first_words), palette.text)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+WRAPPED_FROM = 56
+"""Cells of a line that was broken to fit a width: it goes on. A shorter one was meant to end."""
 MOST_MARKDOWN = 8_192
 """Characters that are parsed at once: the parser takes the square of it on text made for that."""
 MOST_PARSED = 131_072
@@ -332,6 +334,8 @@ class _Sentence:
 
     def take(self, token: Token) -> None:
         match token.type:
+            case "softbreak" if self.lines[-1].cell_len >= WRAPPED_FROM:
+                self._add(" ", self._palette.text)
             case "softbreak" | "hardbreak":
                 self.lines.append(Text(style=self._palette.text))
             case "code_inline":

@@ -6,7 +6,8 @@ the tokens in the context; where a row is narrow, the first of them are left out
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ WIDE_NAME_WIDTH = 12
 WIDE = 100
 """Columns from which names have more room."""
 MINUTE, HOUR = 60, 3600
+PARALLEL_CALLS = 64
+"""Results of one message's calls that may stand one below the other."""
 
 
 class Column(NamedTuple):
@@ -80,6 +83,8 @@ class RowView(msgspec.Struct, frozen=True):
     glyphs: Glyphs
     number_width: int
     found: Query | None = None
+    marks: Mapping[int, str] = msgspec.field(default_factory=dict[int, str])
+    """The name of the mark that a row has."""
 
     def text(self, session: Session, row: int, lanes: LaneRow, width: int | None = None) -> Text:
         """Give a row as one line: exactly `width` cells, or as long as it is without a width."""
@@ -92,9 +97,12 @@ class RowView(msgspec.Struct, frozen=True):
         line.append(_fitted(safe_line(head.name), room, self.glyphs), self._name_style(head))
         line.append(" ")
         right = self._flags(session, row)
+        if width is not None and width < _TOOK_FROM:
+            sign = self._sign(head)
+            right.append(f"{sign} " if sign else "", self._outcome_style(head))
         for text, style in self._columns(session, row, head, width):
             right.append(text, style)
-        summary = safe_line(head.summary)
+        summary = safe_line(_without_marks(head))
         if width is not None:
             room = width - line.cell_len - right.cell_len - 1
             summary = _fitted(summary, max(room, 0), self.glyphs)
@@ -113,8 +121,7 @@ class RowView(msgspec.Struct, frozen=True):
         """Give a fold as one line: how many rows it stands for, and what is among them."""
         line = Text(" " * (self.number_width + 1), no_wrap=True, end="")
         self._add_lanes(line, lanes, self.glyphs.fold, self.palette.lane)
-        noun = "checkpoint" if fold.is_branch else "step"
-        parts = [(counted(fold.count, noun), self.palette.dim)]
+        parts = [(counted(fold.count, "checkpoint"), self.palette.dim)]
         if fold.leaves > 1:
             parts.append((counted(fold.leaves, "branch", "branches"), self.palette.dim))
         if fold.failed:
@@ -151,7 +158,7 @@ class RowView(msgspec.Struct, frozen=True):
                     text = "" if head.length is None else count_text(head.length)
                 case "took":
                     text = self._took(session, row, head)
-                    style = self.palette.bad if head.failed else style
+                    style = self._outcome_style(head)
                 case _:
                     size = session.context_sizes[row]
                     text = count_text(size) if size else ""
@@ -163,6 +170,8 @@ class RowView(msgspec.Struct, frozen=True):
     def _flags(self, session: Session, row: int) -> Text:
         """Give what few rows have: a label, several branches, the active leaf."""
         flags = Text()
+        if row in self.marks:
+            flags.append(f"'{safe_line(self.marks[row])} ", self.palette.label)
         label = session.labels.get(row)
         if label is not None:
             name = _fitted(safe_line(label), 24, self.glyphs).rstrip()
@@ -175,21 +184,33 @@ class RowView(msgspec.Struct, frozen=True):
         return flags
 
     def _took(self, session: Session, row: int, head: Head) -> str:
-        """Tell how a step came out, and how long it took since the one before it.
+        """Tell how a step came out, and how long it took.
 
+        That is an answer's time since the checkpoint before it, and a tool's since it was called.
         What a user took to write is no duration of anything.
         """
-        sign = ""
-        if head.failed:
-            sign = self.glyphs.bad
-        elif head.kind is Kind.TOOL_RESULT:
-            sign = self.glyphs.good
-        parent = session.parents[row]
-        began = None if parent == NO_ROW else session.heads.time(parent)
-        has_worked = head.kind is Kind.TOOL_RESULT or head.role is Role.ASSISTANT
-        if not has_worked or began is None or head.time is None or head.time < began:
+        sign = self._sign(head)
+        is_result = head.kind is Kind.TOOL_RESULT
+        if not is_result and head.role is not Role.ASSISTANT:
             return sign
-        return f"{sign} {duration_text(head.time - began)}".lstrip()
+        parents, heads = session.parents, session.heads
+        began = parents[row]
+        for _ in range(PARALLEL_CALLS if is_result else 0):
+            if began == NO_ROW or heads.kind(began) is not Kind.TOOL_RESULT:
+                break
+            began = parents[began]
+        time = None if began == NO_ROW else heads.time(began)
+        if time is None or head.time is None or head.time < time:
+            return sign
+        return f"{sign} {duration_text(head.time - time)}".lstrip()
+
+    def _sign(self, head: Head) -> str:
+        if head.failed:
+            return self.glyphs.bad
+        return self.glyphs.good if head.kind is Kind.TOOL_RESULT else ""
+
+    def _outcome_style(self, head: Head) -> str:
+        return self.palette.bad if head.failed else self.palette.dim
 
     def _add_lanes(self, line: Text, lanes: LaneRow, glyph: str, style: str) -> None:
         cells = [self.glyphs.lines[cell] for cell in lanes.cells]
@@ -242,7 +263,17 @@ class RowView(msgspec.Struct, frozen=True):
                 return self.palette.dim
 
 
+_TOOK_FROM = next(each.from_width for each in COLUMNS if each.name == "took")
 _WIDTHS = {each.name: each.width for each in COLUMNS}
+
+
+_MARKS = re.compile(r"```\w*\s?|\*\*|`|(?<!\S)#{1,6}\s")
+_SPOKEN = frozenset((Kind.MESSAGE, Kind.COMPACTION, Kind.BRANCH_SUMMARY))
+
+
+def _without_marks(head: Head) -> str:
+    """Give what a row says without the marks of Markdown, which only cost room on one line."""
+    return _MARKS.sub("", head.summary) if head.kind in _SPOKEN else head.summary
 
 
 def _fitted(text: str, width: int, glyphs: Glyphs) -> str:

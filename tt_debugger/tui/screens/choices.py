@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
@@ -11,14 +11,13 @@ from tt_debugger.core.filters import Filter
 from tt_debugger.core.model import Session
 from tt_debugger.core.text import safe_line
 from tt_debugger.tui.keys import Key
-from tt_debugger.tui.screens.chooser import Offer, Preview
 from tt_debugger.tui.themes import LOOKS
 from tt_debugger.tui.widgets.choice_list import Choice
 from tt_debugger.views.checkpoint import title_line
 from tt_debugger.views.palette import Palette
 
 FILTERS_TELL = {
-    Filter.DEFAULT: "all but labels and settings, which only keep the books",
+    Filter.DEFAULT: "all but labels and settings",
     Filter.NO_TOOLS: "what was said; no tool calls and results",
     Filter.USER: "what the user said",
     Filter.LABELLED: "what carries a label",
@@ -55,33 +54,34 @@ def filter_commands() -> list[Choice]:
     return [Choice(f"show {each}", FILTERS_TELL[each], f"show('{each}')") for each in Filter]
 
 
-def ref_offer(completer: Completer) -> Offer:
+def ref_choices(completer: Completer | None, typed: str) -> list[Choice]:
     """Offer what a ref that is being typed may become; the value is the row, if there is one."""
-
-    def offer(typed: str) -> Sequence[Choice]:
-        return [Choice(each.text, each.about, each.row) for each in completer.complete(typed)]
-
-    return offer
+    if completer is None:
+        return []
+    return [Choice(each.text, each.about, each.row) for each in completer.complete(typed)]
 
 
-def ref_preview(session: Session, completer: Completer, palette: Palette) -> Preview:
+def ref_preview(
+    session: Session,
+    completer: Completer | None,
+    typed: str,
+    choice: Choice | None,
+    palette: Palette,
+) -> Iterator[Text]:
     """Show where the choice under the cursor leads, else why what is typed leads nowhere."""
-
-    def preview(typed: str, choice: Choice | None) -> Iterable[Text]:
-        row = None if choice is None else choice.value
-        if row is None:
-            typed = typed if choice is None else choice.text
-            match completer.where(typed):
-                case Nowhere(message=message, hint=hint):
-                    yield Text(safe_line(message), palette.change)
-                    if hint:
-                        yield Text(safe_line(hint), palette.dim)
-                    return
-                case found:
-                    row = found
-        head = session.heads[row]
-        yield title_line(session, row, palette)
-        yield Text(safe_line(head.summary), palette.text)
-        yield Text(safe_line(f"id {session.ids[row]}"), palette.dim)
-
-    return preview
+    if completer is None:
+        yield Text("reading the ids", palette.dim)
+        return
+    row = None if choice is None else choice.value
+    if row is None:
+        match completer.where(typed if choice is None else choice.text):
+            case Nowhere(message=message, hint=hint):
+                yield Text(safe_line(message), palette.change)
+                if hint:
+                    yield Text(safe_line(hint), palette.dim)
+                return
+            case found:
+                row = found
+    yield title_line(session, row, palette)
+    yield Text(safe_line(session.heads[row].summary), palette.text)
+    yield Text(safe_line(f"id {session.ids[row]}"), palette.dim)

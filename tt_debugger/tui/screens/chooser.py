@@ -12,6 +12,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
@@ -60,12 +61,16 @@ class ChooserScreen(ModalScreen[Any]):
         self._asked = asked
         self._preview = preview
         self._on_move = on_move
+        self._typed = ""
+        """What the choices are offered for."""
 
     def compose(self) -> ComposeResult:
         """Lay out a line to type in over the choices."""
         with Vertical(id="box") as box:
             box.border_title = self._title
-            yield Input(placeholder=self._asked, select_on_focus=False)
+            line = Input(placeholder=self._asked, select_on_focus=False)
+            line.cursor_blink = False
+            yield line
             yield ChoiceList(self._palette, self._glyphs)
             if self._preview is not None:
                 yield Lines(id="preview")
@@ -77,15 +82,30 @@ class ChooserScreen(ModalScreen[Any]):
         self._show_preview()
         self.query_one(Input).focus()
 
+    def offer_again(self) -> None:
+        """Offer anew: what is offered has changed."""
+        self._list.update_from(self._offer(self.query_one(Input).value))
+        self.on_choice_list_moved()
+
     @property
     def _list(self) -> ChoiceList:
         return self.query_one(ChoiceList)
 
+    def on_key(self, event: events.Key) -> None:
+        """Put what is typed before the line is there into it."""
+        if not self.query_one(Input).has_focus and event.is_printable and event.character:
+            self.query_one(Input).insert_text_at_cursor(event.character)
+
     def on_input_changed(self, message: Input.Changed) -> None:
         """Offer what matches."""
-        if message.value or self._list.chosen is None:
-            self._list.update_from(self._offer(message.value))
+        self._offer_for(message.value)
         self.on_choice_list_moved()
+
+    def _offer_for(self, typed: str) -> None:
+        """Offer what matches what is typed, unless that is what is offered."""
+        if typed != self._typed:
+            self._typed = typed
+            self._list.update_from(self._offer(typed))
 
     def on_choice_list_moved(self) -> None:
         """Show what the choice under the cursor would lead to."""
@@ -121,6 +141,8 @@ class ChooserScreen(ModalScreen[Any]):
 
     def action_take(self) -> None:
         """Give what is chosen; stay where nothing matches."""
+        # Enter may overtake the news of what was typed before it.
+        self._offer_for(self.query_one(Input).value)
         chosen = self._list.chosen
         if chosen is None:
             self.app.bell()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -45,13 +45,13 @@ class HelpScreen(ModalScreen[None]):
         self._lines.focus()
 
     def on_resize(self) -> None:
-        """Put the columns side by side, or one below the other."""
-        keys = list(self._key_lines())
-        notes, signs = [*self._note_lines(), Text()], [*self._sign_lines()]
+        """Put the parts in two columns of about the same height, or one below the other."""
+        parts = [list(self._note_lines()), *self._key_parts(), list(self._sign_lines())]
         if self.size.width < 2 * _COLUMN + 6:
-            self._lines.update_from([*notes, *keys, Text(), *signs])
-        else:
-            self._lines.update_from(self._beside(keys, [*notes, *signs]))
+            self._lines.update_from(_joined(parts))
+            return
+        splits = [(_joined(parts[:n]), _joined(parts[n:])) for n in range(len(parts) + 1)]
+        self._lines.update_from(self._beside(*min(splits, key=lambda two: max(map(len, two)))))
 
     @property
     def _lines(self) -> Lines:
@@ -60,22 +60,23 @@ class HelpScreen(ModalScreen[None]):
     def _beside(self, left: list[Text], right: list[Text]) -> Iterator[Text]:
         """Give the lines in two columns."""
         for one, other in zip_longest(left, right, fillvalue=Text()):
-            line = one.copy()
+            line = Text.assemble(one)
             line.truncate(_COLUMN, pad=True)
-            yield line.append_text(other)
+            yield Text.assemble(line, other)
 
-    def _key_lines(self) -> Iterator[Text]:
-        group = ""
-        for key in self._keys:
-            if key.group != group:
-                if group:
-                    yield Text()
-                group = key.group
-                yield Text(group, self._palette.accent)
-            yield Text.assemble(
-                (f"  {key.shown:<{_KEYS_WIDTH}}", self._palette.label),
-                (key.title, self._palette.text),
-            )
+    def _key_parts(self) -> Iterator[list[Text]]:
+        """Give the keys of each group below its name."""
+        for group, keys in groupby(self._keys, lambda key: key.group):
+            yield [
+                Text(group, self._palette.accent),
+                *(
+                    Text.assemble(
+                        (f"  {key.shown:<{_KEYS_WIDTH}}", self._palette.label),
+                        (key.title, self._palette.text),
+                    )
+                    for key in keys
+                ),
+            ]
 
     def _note_lines(self) -> Iterator[Text]:
         yield Text("Good to know", self._palette.accent)
@@ -106,3 +107,9 @@ class HelpScreen(ModalScreen[None]):
     def action_close(self) -> None:
         """Go back."""
         self.dismiss()
+
+
+def _joined(parts: Sequence[list[Text]]) -> list[Text]:
+    """Give parts one below the other, an empty line between them."""
+    lines = [line for part in parts for line in (Text(), *part)]
+    return lines[1:]

@@ -93,8 +93,3 @@ class KeyedScreen(Screen[T]):
 
     def stop(self) -> None:
         """Begin nothing more: the screen is being left."""
-
-    def action_leave(self) -> None:
-        """Leave at once."""
-        self.stop()
-        self.app.exit()

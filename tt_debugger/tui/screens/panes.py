@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
 from tt_debugger.core.filters import Filter
-from tt_debugger.core.folds import Folding
+from tt_debugger.core.folds import Fold, Folding
 from tt_debugger.core.model import Session
 from tt_debugger.core.outline import Outline
 from tt_debugger.core.refs import Fragment
@@ -38,6 +38,7 @@ from tt_debugger.tui.widgets.inspector import Folded, Inspector, Said, Shown, Wa
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.scrubber import Scrubber
 from tt_debugger.tui.widgets.state_tree import StateTree
+from tt_debugger.views.fold import reason_row
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView
 from tt_debugger.views.values import counted
@@ -96,8 +97,12 @@ class PanesScreen(KeyedScreen[Place | None]):
         self._folding = place.folding if place else Folding()
         self._facts: tuple[str, ...] = ("", location)
         self._wanted = NO_ROW
+        self._reason: int | None = None
+        """The row that tells why the fold under the cursor was left, while it is read."""
         self._aim: int | None = None
         """The row that the cursor goes to once the lines that were asked for are there."""
+        self._reveals = False
+        """Whether that row is to have a line of its own, whatever would fold it."""
         self._marks: Mapping[str, str] = {}
         self.loader = Loader(self, location, fragment)
         self.finder = Finder(self.loader)
@@ -116,7 +121,7 @@ class PanesScreen(KeyedScreen[Place | None]):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.tree_pane.on_cursor = self._show
+        self.tree_pane.on_cursor = self._move
         self.tree_pane.focus()
         if self._place is not None:
             self.inspector.tab = self._place.tab
@@ -188,6 +193,19 @@ class PanesScreen(KeyedScreen[Place | None]):
         """Say something in the bar at the bottom."""
         self.query_one(BottomBar).say(text, is_error=is_error, stays=stays)
 
+    def on_descendant_focus(self) -> None:
+        """Name the keys of the pane that they go to now."""
+        match self.focused:
+            case StateTree():
+                pane = "state"
+            case Lines():
+                pane = "lines"
+            case Scrubber():
+                pane = "graph"
+            case _:
+                pane = ""
+        self.query_one(BottomBar).show_keys_of(pane)
+
     # What was asked for arrives
 
     def on_opening(self, message: Opening) -> None:
@@ -222,14 +240,20 @@ class PanesScreen(KeyedScreen[Place | None]):
     def _take_lines(self, message: Outlined) -> None:
         if self._session is None:
             return
-        self._outline, self._aim = message.outline, None
-        self.finder.show_only(message.outline)
-        self.tree_pane.update_from(self._session, message.outline, self._row_view, message.row)
+        outline, row = message.outline, message.row if self._aim is None else self._aim
+        if self._reveals and outline.mask[row] and not outline.has_line(row):
+            # What hides it here was not there to be opened in the lines before.
+            self._reveals = False
+            self._want_lines(self._filter, outline.revealing(row), row)
+            return
+        self._outline, self._aim, self._reveals = outline, None, False
+        self.finder.show_only(outline)
+        self.tree_pane.update_from(self._session, outline, self._row_view, row)
         if self.tree_pane.cursor_row is None:
             nothing = "This file holds no checkpoints."
             if len(self._session):
                 nothing = f"The filter {self._filter} shows none of {len(self._session):,} rows."
-            self.inspect(Said(nothing))
+            self.inspect(Said(nothing, self._wanted))
             self._tell_place()
         else:
             self._show()
@@ -243,18 +267,26 @@ class PanesScreen(KeyedScreen[Place | None]):
 
     @property
     def _row_view(self) -> RowView:
-        rows = 0 if self._session is None else len(self._session)
-        return RowView(self._palette, self._glyphs, len(str(rows)), self.finder.query)
+        session = self._session
+        if session is None:
+            return RowView(self._palette, self._glyphs, 1)
+        marks = {
+            session.rows[own]: name for name, own in self._marks.items() if own in session.rows
+        }
+        width = len(str(len(session)))
+        return RowView(self._palette, self._glyphs, width, self.finder.query, marks)
 
     def on_row_inspected(self, message: RowInspected) -> None:
         """Show what was read, if it is still the row under the cursor and not shown yet."""
         row = message.inspection.row
-        if row == self.tree_pane.cursor_row and self.inspector.row != row:
+        if row == self._wanted and self.inspector.row != row:
             self.inspect(message.inspection)
+        elif row == self._reason:
+            self._show()
 
     def on_inspect_failed(self, message: InspectFailed) -> None:
         """Show why the row under the cursor cannot be shown."""
-        if message.row == self.tree_pane.cursor_row:
+        if message.row == self._wanted:
             hint = f" ({message.error.hint})" if message.error.hint else ""
             text = f"{message.error.message}{hint}"
             self.inspect(Said(text, message.row, is_error=True))
@@ -263,16 +295,25 @@ class PanesScreen(KeyedScreen[Place | None]):
         """Show what could not be done."""
         self.app.push_screen(ErrorScreen(message.error, self._palette, self._glyphs))
 
+    def _move(self) -> None:
+        """Follow the cursor; what was said of the row before is no longer of use."""
+        if self.finder.is_done:
+            self.query_one(BottomBar).hush()
+        self._show()
+
     def _show(self) -> None:
         """Show the row under the cursor: at once if it is read already, else when it is."""
         session, row = self._session, self.tree_pane.cursor_row
         if session is None or row is None:
             return
         self._wanted = row
+        if self._aim is not None:
+            self._aim = row
         fold = self.tree_pane.cursor_fold
         known = self.loader.known(row)
+        self._reason = None
         if fold is not None:
-            self.inspect(Folded(session, fold, self.tree_pane.cursor_rows))
+            self._show_fold(session, fold)
         elif known is not None:
             self.inspect(known)
             self.loader.read_ahead(row)
@@ -282,15 +323,25 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.scrubber.cursor_row = row
         self._tell_place()
 
+    def _show_fold(self, session: Session, fold: Fold) -> None:
+        """Show what a fold holds; why it was left is told in full once that is read."""
+        rows = self.tree_pane.cursor_rows
+        reason = reason_row(session, fold.head, max(rows)) if fold.is_branch else None
+        known = None if reason is None else self.loader.known(reason)
+        self.inspect(Folded(session, fold, rows, known))
+        if reason is not None and known is None:
+            self._reason = reason
+            self.loader.inspect(reason)
+
     def _tell_place(self) -> None:
         session, outline, row = self._session, self._outline, self.tree_pane.cursor_row
         if session is None or outline is None:
             return
-        place = f"{0 if row is None else row + 1:,}/{len(session):,}"
-        shown = f"{self._filter} {outline.shown:,}"
-        if self._filter is Filter.ALL or outline.shown == len(session):
-            shown = str(self._filter)
-        self.query_one(TopBar).update_from(self._facts, f"{place}  {shown} ")
+        place = f"row {0 if row is None else row + 1:,}/{len(session):,}"
+        shown = f"{self._filter} shows {outline.shown:,}"
+        if outline.shown == len(session):
+            shown = "all shown"
+        self.query_one(TopBar).update_from(self._facts, f"{place} · {shown} ")
 
     def _want_lines(self, chosen: Filter, folding: Folding, row: int | None) -> None:
         """Ask for other lines, with the cursor on a row or on what stands for it.
@@ -323,7 +374,8 @@ class PanesScreen(KeyedScreen[Place | None]):
     # Panes and tabs
 
     def action_tab(self, name: str) -> None:
-        """Show a tab of the inspector."""
+        """Show a tab of the inspector, and the inspector where the tree has the whole screen."""
+        self.remove_class("zoom-tree")
         self.inspector_in_use.tab = name
 
     def action_next_tab(self, step: int) -> None:
@@ -351,8 +403,14 @@ class PanesScreen(KeyedScreen[Place | None]):
             self.remove_class("scrubbing")
         elif self.finder.query is not None:
             self.finder.forget()
-            self.tree_pane.draw_with(self._row_view)
+            self.mark_matches()
             self.say("")
+
+    def mark_matches(self) -> None:
+        """Mark what is searched for, in the tree and in what is inspected."""
+        self.tree_pane.draw_with(self._row_view)
+        for inspector in (self.inspector, self.beside):
+            inspector.mark(self.finder.query)
 
     def action_zoom(self) -> None:
         """Give the whole screen to the pane that has the focus, or share it again."""

@@ -22,7 +22,7 @@ class _Said(Widget):
 
     def __init__(self, text: str, style: str) -> None:
         super().__init__()
-        self._text = Text(safe_line(text), style, no_wrap=True)
+        self._text = Text.assemble((safe_line(text), style), no_wrap=True)
 
     def render(self) -> Text:
         return self._text
@@ -40,6 +40,7 @@ class KeyScreen(ModalScreen[str | None]):
         super().__init__()
         self._asked = asked
         self._palette = palette
+        self._is_answered = False
 
     def compose(self) -> ComposeResult:
         """Lay out what is asked."""
@@ -47,9 +48,13 @@ class KeyScreen(ModalScreen[str | None]):
             yield _Said(f" {self._asked}", self._palette.label)
 
     def on_key(self, event: events.Key) -> None:
-        """Take the key, whatever it is."""
+        """Take the key, whatever it is; one that comes before the prompt is gone is for others."""
         event.stop()
         event.prevent_default()
+        if self._is_answered:
+            self.app.call_later(self.app.simulate_key, event.key)
+            return
+        self._is_answered = True
         self.dismiss(event.character if event.is_printable else None)
 
     def on_click(self) -> None:
@@ -73,11 +78,18 @@ class LineScreen(ModalScreen[str | None]):
         """Lay out what is asked before the line."""
         with Horizontal(id="line"):
             yield _Said(f" {self._asked}", self._palette.label)
-            yield Input(self._text)
+            line = Input(self._text)
+            line.cursor_blink = False
+            yield line
 
     def on_mount(self) -> None:
         """Begin to type."""
         self.query_one(Input).focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Put what is typed before the line is there into it."""
+        if not self.query_one(Input).has_focus and event.is_printable and event.character:
+            self.query_one(Input).insert_text_at_cursor(event.character)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Give the line."""

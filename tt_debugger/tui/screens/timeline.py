@@ -8,15 +8,16 @@ from pathlib import Path
 
 from textual.message import Message
 
-from tt_debugger.core.filters import Filter
+from tt_debugger.core.completion import Completer
+from tt_debugger.core.filters import Filter, shown_mask
 from tt_debugger.core.folds import Folding, FoldRule
 from tt_debugger.core.journey import Journey
-from tt_debugger.core.jumps import Found, jump
+from tt_debugger.core.jumps import Found, jump_among
 from tt_debugger.core.refs import Fragment, Resolver
 from tt_debugger.core.search import Jump
 from tt_debugger.tui.copying import ASKED, copied
 from tt_debugger.tui.keys import TIMELINE, bindings
-from tt_debugger.tui.loader import Completes, Counted, Marked, Searched
+from tt_debugger.tui.loader import Completes, Marked, Searched
 from tt_debugger.tui.screens import choices
 from tt_debugger.tui.screens.chooser import ChooserScreen
 from tt_debugger.tui.screens.panes import PanesScreen, Place
@@ -32,7 +33,7 @@ class TimelineScreen(PanesScreen):
     """The main screen: what its keys do."""
 
     KEYS = TIMELINE
-    BINDINGS = bindings(TIMELINE)
+    BINDINGS = bindings(TIMELINE, types=False)
 
     class FolderWanted(Message):
         """The sessions of a folder are to be shown."""
@@ -51,6 +52,8 @@ class TimelineScreen(PanesScreen):
     ) -> None:
         super().__init__(location, fragment, palette, glyphs, place)
         self._journey = Journey()
+        self._completer: Completer | None = None
+        self._ref_screen: ChooserScreen | None = None
 
     # Going somewhere
 
@@ -73,9 +76,9 @@ class TimelineScreen(PanesScreen):
                 self.say(f"no change {'above' if step < 0 else 'below'} in this state")
             return
         row = self._row
-        if self._session is None or row is None:
+        if self._session is None or self._outline is None or row is None:
             return
-        to = jump(self._session, row, aim, step)
+        to = jump_among(self._session, row, aim, step, self._outline.mask)
         if to is None:
             self.say(f"no {aim} {'above' if step < 0 else 'below'} this row")
         else:
@@ -101,6 +104,7 @@ class TimelineScreen(PanesScreen):
         if not outline.mask[row]:
             self.say(f"all rows are shown: {chosen} hides row {row + 1}")
             chosen = Filter.ALL
+        self._reveals = True
         self._want_lines(chosen, outline.revealing(row), row)
 
     def _come_from_here(self) -> None:
@@ -111,10 +115,12 @@ class TimelineScreen(PanesScreen):
 
     def action_back(self) -> None:
         """Go back to where one was before the last jump."""
+        self._come_from_here()
         self._travel(self._journey.back(), "back")
 
     def action_forward(self) -> None:
         """Go forward again after going back."""
+        self._come_from_here()
         self._travel(self._journey.forward(), "forward")
 
     def _travel(self, journey: Journey, way: str) -> None:
@@ -122,25 +128,33 @@ class TimelineScreen(PanesScreen):
             self.say(f"there is nowhere to go {way} to")
         else:
             self._journey = journey
+            self.say("")
             self.go_to(journey.here, is_new=False)
 
     def action_go_to(self) -> None:
         """Ask for a ref and go there."""
-        self.loader.complete()
-
-    def on_completes(self, message: Completes) -> None:
-        """Ask for a ref, now that it can be completed."""
-        if self._session is None or not self.is_current:
+        session = self._session
+        if session is None or not len(session):
             return
-        screen = ChooserScreen(
+        self._ref_screen = ChooserScreen(
             "go to",
-            choices.ref_offer(message.completer),
+            lambda typed: choices.ref_choices(self._completer, typed),
             self._palette,
             self._glyphs,
-            preview=choices.ref_preview(self._session, message.completer, self._palette),
+            preview=lambda typed, choice: choices.ref_preview(
+                session, self._completer, typed, choice, self._palette
+            ),
             asked="an id, @, root, row=14, label=NAME, line=7, time=..., then ~ or +",
         )
-        self.app.push_screen(screen, self._go_to_chosen)
+        self.app.push_screen(self._ref_screen, self._go_to_chosen)
+        if self._completer is None:
+            self.loader.complete()
+
+    def on_completes(self, message: Completes) -> None:
+        """Complete what is being typed, now that it can be."""
+        self._completer = message.completer
+        if self._ref_screen is not None and self._ref_screen.is_current:
+            self._ref_screen.offer_again()
 
     def _go_to_chosen(self, row: int | None) -> None:
         if row is not None:
@@ -168,6 +182,7 @@ class TimelineScreen(PanesScreen):
     def on_marked(self, message: Marked) -> None:
         """Tell that a row is marked."""
         self._marks = dict(message.marks)
+        self.tree_pane.draw_with(self._row_view)
         self.say(f"row {message.row + 1} is marked: ' {message.name} leads back to it")
 
     def action_to_mark(self) -> None:
@@ -203,8 +218,10 @@ class TimelineScreen(PanesScreen):
         row = self.tree_pane.cursor_row
         if text is None or row is None:
             return
+        # One search is one stop of the way back, however many matches one looks at.
+        self._come_from_here()
         self.finder.look_for(text, row)
-        self.tree_pane.draw_with(self._row_view)
+        self.mark_matches()
         self._tell_search()
 
     def on_searched(self, message: Searched) -> None:
@@ -221,7 +238,9 @@ class TimelineScreen(PanesScreen):
 
     def _go_to_match(self, to: Jump | None) -> None:
         if to is not None:
-            self.go_to(to.row)
+            for inspector in (self.inspector, self.beside):
+                inspector.reveal()
+            self.go_to(to.row, is_new=False)
         self._tell_search(has_wrapped=to is not None and to.has_wrapped)
 
     def _tell_search(self, *, has_wrapped: bool = False) -> None:
@@ -234,13 +253,11 @@ class TimelineScreen(PanesScreen):
 
     def action_filter(self) -> None:
         """Let a filter be chosen."""
-        self.loader.count()
-
-    def on_counted(self, message: Counted) -> None:
-        """Let a filter be chosen, now that it is known what each shows."""
-        if self.is_current:
-            offered = choices.filter_choices(message.counts)
+        session = self._session
+        if session is not None:
+            counts = {each: shown_mask(session, each).count(1) for each in Filter}
             cursor = list(Filter).index(self._filter)
+            offered = choices.filter_choices(counts)
             self.choose("rows to show", offered, self._take_filter, cursor)
 
     def action_next_filter(self) -> None:
@@ -274,7 +291,9 @@ class TimelineScreen(PanesScreen):
         if self._outline is None or row is None:
             return
         folding = self._outline.closing(row)
-        if folding is None:
+        if self.tree_pane.fold_below is not None or self.tree_pane.cursor_fold is not None:
+            self.say("this is folded already; l unfolds it")
+        elif folding is None:
             self.say("nothing to fold here: branches and runs of plain steps fold")
         else:
             self._want_lines(self._filter, folding, row)
@@ -359,7 +378,10 @@ class TimelineScreen(PanesScreen):
             self.app.post_message(self.FolderWanted(folder))
 
     def action_quit(self) -> None:
-        """Go back to the screen below; leave where there is none."""
+        """Go back from a zoomed inspector, to the screen below, or leave where there is none."""
+        if self.has_class("zoom-inspector"):
+            self.action_tree()
+            return
         self.stop()
         if self.is_first:
             self.app.exit()

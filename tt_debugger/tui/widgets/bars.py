@@ -76,9 +76,16 @@ class BottomBar(Widget):
         super().__init__()
         self.palette = palette
         self.glyphs = glyphs
-        self._keys = [key for key in keys if key.footer]
+        self._keys = keys
+        self._pane = ""
         self._said: tuple[str, bool] | None = None
         self._timer: Timer | None = None
+
+    def show_keys_of(self, pane: str) -> None:
+        """Show the keys of another pane, by its name; "" is the first one."""
+        if pane != self._pane:
+            self._pane = pane
+            self.refresh()
 
     @property
     def said(self) -> str:
@@ -97,19 +104,23 @@ class BottomBar(Widget):
 
     def hush(self) -> None:
         """Show the keys again."""
-        self.say("")
+        if self._said is not None:
+            self.say("")
 
     def _parts(self) -> Iterator[tuple[Key, Text]]:
         """Give the keys that fit, each as text; the last one always has its place."""
+        pane = self._pane
+        words = [(key, key.elsewhere.get(pane) if pane else key.footer) for key in self._keys]
+        named = [(key, word) for key, word in words if word]
         texts = [
             Text.assemble(
                 (f" {key_name(key.keys[0])}", self.palette.accent),
-                (f" {key.footer} ", self.palette.dim),
+                (f" {word} ", self.palette.dim),
             )
-            for key in self._keys
+            for key, word in named
         ]
         room = self.size.width - sum(text.cell_len for text in texts[-2:])
-        for place, (key, text) in enumerate(zip(self._keys, texts, strict=True)):
+        for place, ((key, _), text) in enumerate(zip(named, texts, strict=True)):
             is_last = place >= len(texts) - 2
             if is_last or text.cell_len <= room:
                 room -= 0 if is_last else text.cell_len

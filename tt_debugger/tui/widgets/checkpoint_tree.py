@@ -129,19 +129,23 @@ class CheckpointTree(LinePane, can_focus=True, inherit_bindings=False):
         place = min(max(place, 0), len(self._outline) - 1)
         if place == self._cursor:
             return
+        is_leap = abs(place - self._cursor) > 1 and not self._is_seen(place)
         self._has_moved = True
         self.refresh_line(self._cursor)
         self._cursor = place
         self.refresh_line(place)
-        self._scroll_to_cursor()
+        self._scroll_to_cursor(is_centred=is_leap)
         self.on_cursor()
 
-    def _scroll_to_cursor(self) -> None:
-        """Bring the cursor into view; until it has moved, into the middle."""
+    def _is_seen(self, place: int) -> bool:
+        return 0 <= place - self.scroll_offset.y < self.size.height
+
+    def _scroll_to_cursor(self, *, is_centred: bool = False) -> None:
+        """Bring the cursor into view; until it has moved, and after a leap, into the middle."""
         self.scroll_to_region(
             Region(0, self._cursor, 1, 1),
             animate=False,
-            center=not self._has_moved,
+            center=is_centred or not self._has_moved,
             force=True,
             immediate=True,
         )

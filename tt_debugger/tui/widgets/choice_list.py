@@ -44,7 +44,7 @@ class ChoiceList(LinePane, can_focus=False, inherit_bindings=False):
     def update_from(self, choices: Sequence[Choice], cursor: int = 0) -> None:
         """Show other choices."""
         self._choices, self._cursor = choices, cursor
-        self.virtual_size = Size(self.size.width, len(choices))
+        self.virtual_size = Size(self.size.width, max(len(choices), 1))
         self._reveal()
         self.refresh()
 
@@ -78,7 +78,7 @@ class ChoiceList(LinePane, can_focus=False, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Keep the cursor in view."""
-        self.virtual_size = Size(self.size.width, len(self._choices))
+        self.virtual_size = Size(self.size.width, max(len(self._choices), 1))
         self._reveal()
 
     def on_click(self, event: events.Click) -> None:
@@ -92,6 +92,8 @@ class ChoiceList(LinePane, can_focus=False, inherit_bindings=False):
         """Draw one choice: its name at the left, what it is behind it."""
         place = y + self.first_line
         width = self.room
+        if not self._choices and not place:
+            return self.strip(Text(" nothing matches", self._palette.dim), width)
         if place >= len(self._choices):
             return self.blank(width)
         choice, palette = self._choices[place], self._palette

@@ -22,6 +22,7 @@ from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Session, Usage
 from tt_debugger.core.paths import dotted, pointer
+from tt_debugger.core.search import Query
 from tt_debugger.core.text import safe_line
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.state_tree import StatePane, StateTree
@@ -67,6 +68,8 @@ class Folded(msgspec.Struct, frozen=True):
     session: Session
     fold: Fold
     rows: Sequence[int]
+    reason: Inspection | None = None
+    """The checkpoint that tells why the branch was left, once it is read."""
 
 
 Shown = Waiting | Said | Folded | Inspection
@@ -152,6 +155,8 @@ class Inspector(Vertical):
         self.glyphs = glyphs
         self._shown: Shown = Said("")
         self._filled: set[str] = set()
+        self._query: Query | None = None
+        self._is_revealing = False
         self._scrolls: OrderedDict[_Seen, int] = OrderedDict()
         self._spent: dict[int, Usage] = {}
         self._width = 0
@@ -269,7 +274,30 @@ class Inspector(Vertical):
             return
         seen = _seen(self._shown, tab)
         top = 0 if seen is None else self._scrolls.get(seen, 0)
-        self._lines_of(tab).update_from(self._lines(self._shown, tab), top)
+        pane, lines = self._lines_of(tab), self._lines(self._shown, tab)
+        if self._query is None:
+            pane.update_from(lines, top)
+            return
+        pane.update_from(self._marked(lines, self._query), top)
+        if self._is_revealing and isinstance(self._shown, Inspection):
+            self._is_revealing = False
+            pane.show_match(self._query)
+
+    def mark(self, query: Query | None) -> None:
+        """Mark what a search looks for, None for nothing."""
+        self._query = query
+        self._filled.clear()
+        self._fill()
+
+    def reveal(self) -> None:
+        """Scroll to what is marked, in the checkpoint that is shown next."""
+        self._is_revealing = True
+
+    def _marked(self, lines: Iterable[Text], query: Query) -> Iterator[Text]:
+        for line in lines:
+            for begin, end in query.spans(line.plain):
+                line.stylize(self.palette.found, begin, end)
+            yield line
 
     def _fill_state(self) -> None:
         match self._shown:
@@ -287,8 +315,8 @@ class Inspector(Vertical):
         match shown:
             case Said(text=text, is_error=is_error):
                 return [Text(safe_line(text), self.palette.bad if is_error else self.palette.dim)]
-            case Folded(session=session, fold=fold, rows=rows):
-                return fold_lines(session, fold, rows, self.palette, self.glyphs)
+            case Folded(session=session, fold=fold, rows=rows, reason=reason):
+                return fold_lines(session, fold, rows, self.palette, self.glyphs, reason)
             case Waiting(session=session, row=row):
                 if tab == "meta":
                     return self._meta(shown)

@@ -17,6 +17,7 @@ from typing import cast
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.geometry import Region, Size
@@ -24,8 +25,13 @@ from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tt_debugger.core.search import Query
+from tt_debugger.views.fact import Fact
+
 AHEAD = 16
 """Lines that are taken beyond the last one in view: what is not seen should not be waited for."""
+FARTHEST = 5000
+"""Lines that are looked through for a match: a longer message is searched by those who read it."""
 ALL = 1 << 62
 """More lines than there are."""
 
@@ -111,6 +117,9 @@ class LinePane(ScrollView, can_focus=False, inherit_bindings=False):
         base = self._ground + console.get_style(style) if style else self._ground
         # `render` leaves the line's own style out where no part of the line has another.
         drawn = Strip(line.render(console), line.cell_len)
+        if base.reverse:
+            # Reversed, each colour of the text would be a patch of its own.
+            drawn = Strip([Segment(line.plain)], line.cell_len)
         own = base + console.get_style(line.style)
         return drawn.apply_style(own).adjust_cell_length(width, base)
 
@@ -163,6 +172,21 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
     def _scroll_to_top(self) -> None:
         # By force: the scrollbar may be one layout behind the lines.
         self.scroll_to(y=self._top, animate=False, force=True, immediate=True)
+
+    def show_match(self, query: Query) -> bool:
+        """Scroll to the first line in which a query stands; tell whether there is one."""
+        place = 0
+        while place < FARTHEST and (place < len(self._wrapped) or self._take_next()):
+            for line in self._wrapped[place:]:
+                if next(query.spans(line.plain), None) is not None:
+                    self._reach(place)
+                    last_seen = self.scroll_offset.y + self.size.height - 1
+                    if not self.scroll_offset.y <= place < last_seen:
+                        self._top = max(place - self.size.height // 3, 0)
+                        self._scroll_to_top()
+                    return True
+                place += 1
+        return False
 
     def move_by(self, lines: int) -> None:
         """Scroll by some lines."""
@@ -257,14 +281,15 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
 def wrapped(line: Text, width: int, console: Console) -> Iterator[Text]:
     """Give a line in lines of a width, the words of all but the first under those of the first."""
     found = _LEAD.match(line.plain)
-    end = found.end() if found else 0
+    end = line.hang if isinstance(line, Fact) else found.end() if found else 0
     lead = line[:end]
     if not end or end == len(line) or lead.cell_len > width // 2:
         yield from line.wrap(console, width)
         return
     room = lead.copy()
     # A mark of two cells would leave its second cell out.
-    room.plain = "".join(each if each in _BARS else " " * cell_len(each) for each in lead.plain)
+    bars = "" if isinstance(line, Fact) else _BARS
+    room.plain = "".join(each if each in bars else " " * cell_len(each) for each in lead.plain)
     for number, piece in enumerate(line[end:].wrap(console, width - lead.cell_len)):
         whole = room.copy() if number else lead.copy()
         yield whole.append_text(piece)
