@@ -170,6 +170,8 @@ def _is_unicode(encoding: str | None) -> bool:
 
 def run(location: str, fragment: Fragment, theme: str | None = None) -> None:
     """Run the UI until it is left. Raises the error for which it could not open."""
+    # How long a thread that reads may keep the one that paints waiting.
+    sys.setswitchinterval(0.001)
     environment = dict(os.environ)
     if theme is not None:
         environment["TTDBG_THEME"] = theme

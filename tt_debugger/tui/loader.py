@@ -12,6 +12,7 @@ import gc
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from threading import Event
 from typing import Any
 
@@ -33,7 +34,9 @@ from tt_debugger.errors import TtdbgError
 from tt_debugger.views.message import warm_up
 
 AHEAD = 16
-"""Rows that are read ahead on both sides of the cursor."""
+"""Rows that are read ahead on both sides of the cursor, as soon as half of them are not known."""
+AFTER_PAINTING = 0.03
+"""Seconds after which a step is painted."""
 COMPLETED_AHEAD = 50_000
 """Rows up to which refs are made completable before anybody asks for it."""
 KEPT_BYTES = 32 << 20
@@ -148,6 +151,8 @@ class Loader:
         self._debugger: Debugger | None = None
         self._known: OrderedDict[int, Inspection] = OrderedDict()
         self._known_bytes = 0
+        self._read_ahead_from: int | None = None
+        """The row around which reading ahead is due."""
         self._is_left = Event()
 
     def open(self, chosen: Filter, folding: Folding, row: int | None) -> None:
@@ -172,12 +177,25 @@ class Loader:
         self._begin("inspect", self._inspect, row)
 
     def read_ahead(self, row: int) -> None:
-        """Begin to read the neighbours of a row that is known, where any is not."""
+        """Begin to read the neighbours of a row that is known, where one that is near is not.
+
+        Not at each step, and not before the step is painted: a thread that reads takes its turns
+        from the one that paints.
+        """
         debugger = self._debugger
-        if debugger is not None and not all(
-            each in self._known for each in _around(row, len(debugger.session))
-        ):
-            self.inspect(row)
+        if debugger is None:
+            return
+        near = islice(_around(row, len(debugger.session)), AHEAD)
+        is_due = self._read_ahead_from is not None
+        if is_due or not all(each in self._known for each in near):
+            self._read_ahead_from = row
+        if not is_due and self._read_ahead_from is not None:
+            self._screen.set_timer(AFTER_PAINTING, self._read_ahead)
+
+    def _read_ahead(self) -> None:
+        row, self._read_ahead_from = self._read_ahead_from, None
+        if row is not None and not self._is_left.is_set():
+            self._begin("inspect", self._inspect, row)
 
     def outline(self, chosen: Filter, folding: Folding, row: int) -> None:
         """Begin to lay out other lines."""
@@ -237,6 +255,7 @@ class Loader:
         self._debugger = debugger
         # What was just read stays: to go over it again and again is what makes a key wait.
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
         self._screen.post_message(opened)
         warm_up()
         if len(debugger.session) <= COMPLETED_AHEAD:

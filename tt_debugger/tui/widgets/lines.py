@@ -98,10 +98,11 @@ class LinePane(ScrollView, can_focus=False, inherit_bindings=False):
         if missing:
             filters, background = self.get_line_filters(), self.background_colors[1]
             for y in missing:
-                strip = self.render_line(y).adjust_cell_length(width, ground)
+                # Not by `apply_filter`: each strip brings half a dozen caches that nobody asks.
+                segments = list(self.render_line(y).adjust_cell_length(width, ground))
                 for each in filters:
-                    strip = strip.apply_filter(each, background)
-                kept[y] = strip
+                    segments = each.apply(segments, background)
+                kept[y] = Strip(segments, width)
         strips = [kept[y] for y in crop.line_range]
         if crop.column_span != (0, width):
             strips = [strip.crop(*crop.column_span) for strip in strips]
@@ -116,12 +117,19 @@ class LinePane(ScrollView, can_focus=False, inherit_bindings=False):
         console = self.app.console
         base = self._ground + console.get_style(style) if style else self._ground
         # `render` leaves the line's own style out where no part of the line has another.
-        drawn = Strip(line.render(console), line.cell_len)
+        own = base + console.get_style(line.style)
         if base.reverse:
             # Reversed, each colour of the text would be a patch of its own.
-            drawn = Strip([Segment(line.plain)], line.cell_len)
-        own = base + console.get_style(line.style)
-        return drawn.apply_style(own).adjust_cell_length(width, base)
+            segments = [Segment(line.plain, own)]
+        else:
+            segments = [
+                Segment(text, own + of_text if of_text else own)
+                for text, of_text, _ in line.render(console)
+            ]
+        length = line.cell_len
+        if length > width:
+            return Strip(segments, length).crop(0, width)
+        return Strip([*segments, Segment(" " * (width - length), base)], width)
 
 
 @lru_cache(64)
@@ -176,7 +184,9 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
     def show_match(self, query: Query) -> bool:
         """Scroll to the first line in which a query stands; tell whether there is one."""
         place = 0
-        while place < FARTHEST and (place < len(self._wrapped) or self._take_next()):
+        while place < FARTHEST and (
+            place < len(self._wrapped) or self._take_next(self.text_width)
+        ):
             for line in self._wrapped[place:]:
                 if next(query.spans(line.plain), None) is not None:
                     self._reach(place)
@@ -216,7 +226,7 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
         self._source = chain(given, self._source)
         self._reach(max(self.scroll_offset.y, self._top))
         if place >= 0:
-            while place >= len(self._begins) and self._take_next():
+            while place >= len(self._begins) and self._take_next(self.text_width):
                 pass
             self._top = self._begins[min(place, len(self._begins) - 1)]
             self._reach(self._top)
@@ -233,7 +243,7 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
         if not width:
             # Not laid out yet: wrapped to nothing, a line of a million characters is a million.
             return
-        while len(self._wrapped) < wanted and self._take_next():
+        while len(self._wrapped) < wanted and self._take_next(width):
             pass
         self._tell_size(Size(width, len(self._wrapped)))
 
@@ -247,11 +257,11 @@ class Lines(LinePane, can_focus=True, inherit_bindings=False):
             self.set_reactive(cast("Reactive[Size]", Lines.virtual_size), size)
             self._scroll_update(size)
 
-    def _take_next(self) -> bool:
-        """Take one more line; tell whether there was one."""
+    def _take_next(self, width: int) -> bool:
+        """Take one more line, wrapped to a width; tell whether there was one."""
         line = next(self._source, None)
         if line is not None:
-            self._take(line, self.text_width)
+            self._take(line, width)
         return line is not None
 
     @property
