@@ -8,6 +8,11 @@ from textual.pilot import Pilot
 
 from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.tui.app import TtdbgApp
+from tt_debugger.tui.widgets.bars import BottomBar, TopBar
+from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
+from tt_debugger.tui.widgets.choice_list import Choice, ChoiceList
+from tt_debugger.tui.widgets.inspector import Inspector
+from tt_debugger.tui.widgets.lines import Lines
 
 SAMPLES = Path(__file__).parents[2] / "sample_sessions"
 TERMINAL = {"TERM": "xterm-256color"}
@@ -45,3 +50,40 @@ async def press(pilot: Pilot, *keys: str) -> None:
     """Press keys and wait for what they lead to."""
     await pilot.press(*keys)
     await settled(pilot)
+
+
+def tree(pilot: Pilot) -> CheckpointTree:
+    """Give the tree of the Timeline that is seen."""
+    return pilot.app.screen.query_one(CheckpointTree)
+
+
+def inspector(pilot: Pilot) -> Inspector:
+    """Give the inspector of the Timeline that is seen."""
+    return pilot.app.screen.query_one(Inspector)
+
+
+def inspector_text(pilot: Pilot) -> str:
+    """Give the text of the tab that is seen."""
+    pane = inspector(pilot).pane
+    assert isinstance(pane, Lines)
+    return "\n".join(pane.plain_lines)
+
+
+def said(pilot: Pilot) -> str:
+    """Give what the bar at the bottom says in place of the keys."""
+    return pilot.app.screen.query_one(BottomBar).said
+
+
+def place(pilot: Pilot) -> str:
+    """Give where one is, as the bar at the top tells it."""
+    return pilot.app.screen.query_one(TopBar)._right.strip()
+
+
+def seen(pilot: Pilot) -> str:
+    """Give all that the screen shows."""
+    return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+
+
+def choices(pilot: Pilot) -> list[Choice]:
+    """Give what the chooser on the screen offers."""
+    return list(pilot.app.screen.query_one(ChoiceList)._choices)

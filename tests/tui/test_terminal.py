@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import sys
 
 import pytest
-from terminal import FULL_SCREEN, Terminal, plain, transgressions
+from terminal import FULL_SCREEN, Terminal, clipboard, copying, plain, transgressions
 from tui.driving import SAMPLES
 
 EVIL = (
@@ -47,25 +48,158 @@ def hostile_session(path):
     return path
 
 
+class Browsing:
+    """A terminal in which the UI is open: types keys, and reads until something is shown."""
+
+    def __init__(self, terminal):
+        self.terminal = terminal
+        self.seen = 0
+
+    def until(self, text):
+        """Read on until a text is shown that was not looked at before."""
+        shown = self.terminal.read_until(lambda output: text in plain(output[self.seen :]))
+        self.seen = len(shown)
+
+    def press(self, keys, shows):
+        self.seen = len(self.terminal.output)
+        self.terminal.send(keys)
+        self.until(shows)
+
+
+def opened(location, size=(120, 36), **environment):
+    """Open a location in a terminal."""
+    columns, rows = size
+    command = [sys.executable, "-m", "tt_debugger", "open", str(location)]
+    return Terminal(command, columns=columns, rows=rows, environment=environment)
+
+
+ESCAPE = b"\x1b[27u"
+"""Escape, as a terminal sends it that tells it from the beginning of a sequence."""
+
+
+def see_all_tabs(browsing, rows):
+    """Show all tabs of as many rows as have a line of their own."""
+    browsing.press(b"v", "every checkpoint")
+    browsing.press(b"every", "every checkpoint")
+    browsing.press(b"\r", f"/{rows}")
+    for _ in range(rows // 2):
+        browsing.terminal.send(b"123451")
+        browsing.press(b"j", f"/{rows}")
+    browsing.press(b"3", "State]")
+    browsing.press(b"\tl", "list")
+    browsing.press(b"\t1", "Changes]")
+
+
+def see_all_screens(browsing, rows):
+    """Show each screen that lies over the Timeline, with content in it where it has a place."""
+    browsing.press(b"/", "search:")
+    browsing.press(b"osc52\r", "osc52: ")
+    for open_it, shows in (
+        (b"?", "next row"),
+        (b"\x10", "ype to narrow down"),
+        (b"v", "every checkpoint"),
+        (b"T", "high-contrast"),
+    ):
+        browsing.press(open_it, shows)
+        browsing.press(ESCAPE, f"/{rows} ")
+    browsing.press(b"'", "go to mark")
+    browsing.terminal.send(ESCAPE)
+    for typed, shows in ((b"osc52", "row "), (b"row=99", "99")):
+        browsing.press(b":", "n id, @, root")
+        browsing.press(typed, shows)
+        browsing.press(ESCAPE, f"/{rows} ")
+    browsing.press(b"m", "with the letter")
+    browsing.press(b"k", "is marked")
+
+
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)], ids=str)
 def test_browsing_a_hostile_session_sends_nothing_but_our_own_sequences(tmp_path, size):
     path = hostile_session(tmp_path / "hostile\u202e.jsonl")
-    columns, rows = size
-    command = [sys.executable, "-m", "tt_debugger", "open", f"{path}#row=1"]
-    with Terminal(command, columns=columns, rows=rows) as terminal:
-        terminal.read_until(lambda output: "1/11" in plain(output))
-        for row in range(2, 12):
-            for tab in b"123451":
-                terminal.send(bytes([tab]))
-            since = len(terminal.output)
-            terminal.send(b"j")
-            terminal.read_until(lambda output, n=since, row=row: f"{row}/11" in plain(output[n:]))
-        terminal.send(b"3\tl?")
-        terminal.read_until(lambda output: "next row" in plain(output))
-        terminal.send(b"qq")
+    with opened(f"{path}#row=1", size) as terminal:
+        browsing = Browsing(terminal)
+        browsing.until("1/11")
+        see_all_tabs(browsing, 11)
+        see_all_screens(browsing, 11)
+        terminal.send(b"q")
         assert terminal.wait() == 0
         assert "U0VDUkVU" in plain(terminal.output)
         assert transgressions(terminal.output, FULL_SCREEN) == []
+
+
+def test_what_is_copied_is_the_only_thing_that_reaches_the_clipboard(tmp_path):
+    path = hostile_session(tmp_path / "hostile.jsonl")
+    with opened(f"{path}#row=1") as terminal:
+        browsing = Browsing(terminal)
+        browsing.until("1/11")
+        browsing.press(b"2", "Message]")
+        browsing.press(b"y", "copy:")
+        browsing.press(b"y", "copied")
+        terminal.send(b"q")
+        assert terminal.wait() == 0
+        (sent,) = transgressions(terminal.output, FULL_SCREEN)
+        assert sent.what == f"OSC {clipboard(EVIL)!r}"
+        assert transgressions(terminal.output, copying(EVIL)) == []
+
+
+def test_the_sessions_of_a_hostile_folder_are_listed_opened_and_left(tmp_path):
+    for name in ("evil\u202e\x1b]0;pwned\x07\x9b2J", "other"):
+        hostile_session(tmp_path / f"{name}.jsonl")
+    (tmp_path / "gone\x1b[2J.jsonl").write_text("no session\n")
+    with opened(tmp_path) as terminal:
+        browsing = Browsing(terminal)
+        browsing.until("1/2")
+        browsing.press(b"j", "2/2")
+        browsing.press(b"?", "next session")
+        browsing.press(ESCAPE, "2/2")
+        browsing.press(b"/", "filter /")
+        browsing.press(b"osc52", "1/2")
+        browsing.press(ESCAPE, "/2")
+        browsing.press(b"\r", "11/11")
+        for file in tmp_path.glob("*.jsonl"):
+            file.unlink()
+        browsing.press(b"q", "sessions")
+        browsing.press(b"\r", "not done")
+        browsing.press(ESCAPE, "sessions")
+        terminal.send(b"q")
+        assert terminal.wait() == 0
+        assert transgressions(terminal.output, FULL_SCREEN) == []
+
+
+@pytest.mark.parametrize("location", ["pi.jsonl", ""])
+def test_without_colour_only_attributes_are_sent(location):
+    with opened(SAMPLES / location, NO_COLOR="1") as terminal:
+        browsing = Browsing(terminal)
+        browsing.until("63/63" if location else "1/2")
+        browsing.press(b"?", "keys and signs")
+        browsing.press(ESCAPE, "/63" if location else "1/2")
+        terminal.send(b"q")
+        assert terminal.wait() == 0
+        said = re.findall(rb"\x1b\[([\d;:]*)m", terminal.output)
+        numbers = {int(each) for sgr in said for each in re.split(rb"[;:]", sgr) if each}
+        # 39 and 49 are the terminal's own two colours.
+        assert {each for each in numbers if each >= 30} <= {39, 49}
+
+
+@pytest.mark.parametrize("location", ["pi.jsonl", ""])
+def test_a_terminal_that_is_not_utf_8_gets_plain_ascii(location):
+    environment = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    with opened(SAMPLES / location, **environment) as terminal:
+        browsing = Browsing(terminal)
+        browsing.until("63/63" if location else "1/2")
+        over = [(b"?", "keys and signs")]
+        if location:
+            over += [(b":", "n id, @, root"), (b"v", "every checkpoint"), (b"y", "copy:")]
+        for open_it, shows in over:
+            browsing.press(open_it, shows)
+            browsing.press(ESCAPE, "/63" if location else "1/2")
+        if location:
+            for tab in b"2345":
+                terminal.send(bytes([tab]))
+            browsing.press(b"1", "Changes]")
+        terminal.send(b"q")
+        assert terminal.wait() == 0
+        others = sorted({each for each in terminal.output.decode() if not each.isascii()})
+        assert others == []
 
 
 @pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP", "SIGQUIT"])
@@ -79,3 +213,11 @@ def test_a_signal_to_end_leaves_the_terminal_as_it_was(ending):
             shown, hidden = b"\x1b[?" + mode + b"h", b"\x1b[?" + mode + b"l"
             assert terminal.output.rfind(hidden) > terminal.output.rfind(shown) >= 0
         assert terminal.output.rfind(b"\x1b[?25h") > terminal.output.rfind(b"\x1b[?25l")
+
+
+def test_when_the_terminal_is_gone_the_program_goes_too():
+    command = [sys.executable, "-m", "tt_debugger", "open", str(SAMPLES / "pi.jsonl")]
+    with Terminal(command) as terminal:
+        terminal.read_until(lambda output: "63/63" in plain(output))
+
+        assert terminal.hang_up() == 128 + signal.SIGHUP

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 from textual.widgets import ContentSwitcher
-from tui.driving import drive, press, settled
+from tui.driving import drive, inspector_text, press, settled, tree
 
 from tt_debugger.errors import CannotReadError, UnknownRefError
+from tt_debugger.tui.app import TtdbgApp
 from tt_debugger.tui.keys import HELP, TIMELINE
 from tt_debugger.tui.loader import RowInspected
 from tt_debugger.tui.screens.help import HelpScreen
@@ -19,16 +19,6 @@ from tt_debugger.tui.widgets.inspector import Inspector, TabBar, Waiting
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.message import PIECE
-
-
-def tree(pilot: Pilot) -> CheckpointTree:
-    return pilot.app.screen.query_one(CheckpointTree)
-
-
-def inspector_text(pilot: Pilot) -> str:
-    inspector = pilot.app.screen.query_one(Inspector)
-    assert isinstance(inspector.pane, Lines)
-    return "\n".join(inspector.pane.plain_lines)
 
 
 def write_pi(path: Path, *texts: str) -> Path:
@@ -73,7 +63,7 @@ def test_a_ref_says_where_it_opens():
         (("G",), 62),
         (("G", "j"), 62),
         (("p",), 18),
-        (("p", "n"), 19),
+        (("p", "J"), 19),
         (("a",), 62),
     ],
 )
@@ -81,7 +71,7 @@ def test_keys_move_the_cursor(keys, row):
     async def script(pilot):
         await press(pilot, *keys)
         assert tree(pilot).cursor_row == row
-        assert pilot.app.screen.query_one(TopBar)._right == f"{row + 1}/63 "
+        assert pilot.app.screen.query_one(TopBar)._right == f"row {row + 1}/63 · default shows 56 "
 
     drive(script, ref="row=20")
 
@@ -98,7 +88,7 @@ def test_a_page_down_and_up_leads_back():
 
 def test_the_child_at_a_fork_is_the_one_on_the_active_path():
     async def script(pilot):
-        await press(pilot, "n")
+        await press(pilot, "J")
         assert tree(pilot).cursor_row == 28
 
     drive(script, ref="label=three ways".replace(" ", "%20"))
@@ -132,12 +122,12 @@ def test_the_tabs_show_message_state_facts_and_bytes():
         await press(pilot, "2")
         assert "pytest -q -n 8 --count 100" in inspector_text(pilot)
         await press(pilot, "4")
-        assert "parent   bf824c72 (row 19)" in inspector_text(pilot)
+        assert "parent     bf824c72 (row 19)" in inspector_text(pilot)
         await press(pilot, "5")
         assert inspector_text(pilot).startswith('731 bytes\n{"type":"message"')
-        await press(pilot, "l")
+        await press(pilot, "full_stop")
         assert "+ messages[15]" in inspector_text(pilot)
-        await press(pilot, "h")
+        await press(pilot, "comma")
         assert pilot.app.screen.query_one(ContentSwitcher).current == "raw"
 
     drive(script, ref="row=20")
@@ -215,14 +205,17 @@ def test_help_names_every_key_of_the_table():
 @pytest.mark.parametrize(("screen", "keys"), [(TimelineScreen, TIMELINE), (HelpScreen, HELP)])
 def test_every_key_leads_to_an_action_of_its_screen(screen, keys):
     for key in keys:
-        assert hasattr(screen, f"action_{key.action.partition('(')[0]}"), key
+        name = key.action.partition("(")[0]
+        owner, name = (TtdbgApp, name[4:]) if name.startswith("app.") else (screen, name)
+        assert hasattr(owner, f"action_{name}"), key
 
 
 def test_a_click_puts_the_cursor_on_a_row():
     async def script(pilot):
         await pilot.click(CheckpointTree, offset=(10, 3))
         await settled(pilot)
-        assert tree(pilot).cursor_row == round(tree(pilot).scroll_offset.y) + 3
+        line = tree(pilot).scroll_offset.y + 3
+        assert (tree(pilot).cursor_place, tree(pilot).cursor_row) == (line, 6)
 
     drive(script, ref="row=20")
 
@@ -238,8 +231,8 @@ def test_q_leaves_without_an_error():
 def test_an_empty_file_opens_as_an_empty_session(tmp_path, content):
     async def script(pilot):
         assert tree(pilot).cursor_row is None
-        await press(pilot, "j", "G", "n", "p", "a", "3", "tab", "enter", "z")
-        assert pilot.app.screen.query_one(TopBar)._right == "0/0 "
+        await press(pilot, "j", "G", "J", "n", "p", "a", "m", "3", "tab", "enter", "z")
+        assert pilot.app.screen.query_one(TopBar)._right == "row 0/0 · all shown "
 
     (tmp_path / "empty.jsonl").write_text(content)
     drive(script, tmp_path / "empty.jsonl")
@@ -370,7 +363,10 @@ def test_a_line_of_megabytes_is_taken_in_pieces_and_never_before_there_is_room(t
         await press(pilot, "2")
         pane = pilot.app.screen.inspector.pane
         assert len(pane._given) < 10
-        assert {len(line) for line in pane.plain_lines[1:-1]} <= {pane._width, PIECE % pane._width}
+        assert {len(line) for line in pane.plain_lines[1:-1]} <= {
+            pane.text_width,
+            PIECE % pane.text_width,
+        }
 
     drive(script, write_pi(tmp_path / "wide.jsonl", "x" * 3_000_000))
 

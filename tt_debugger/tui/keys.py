@@ -244,4 +244,6 @@ def bindings(table: tuple[Key, ...], *, types: bool = True) -> list[Binding]:
     ]
 
 
-_FIRST = frozenset(("tab", "ctrl+c", "ctrl+p", "up", "down", "pageup", "pagedown", "enter"))
+_FIRST = frozenset(
+    ("tab", "escape", "enter", "up", "down", "pageup", "pagedown", "ctrl+c", "ctrl+p")
+)

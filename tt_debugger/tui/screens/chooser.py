@@ -19,6 +19,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from tt_debugger.tui.keys import CHOOSER, bindings
+from tt_debugger.tui.screens.prompt import take_key
 from tt_debugger.tui.widgets.bars import BottomBar
 from tt_debugger.tui.widgets.choice_list import Choice, ChoiceList
 from tt_debugger.tui.widgets.lines import Lines
@@ -92,9 +93,8 @@ class ChooserScreen(ModalScreen[Any]):
         return self.query_one(ChoiceList)
 
     def on_key(self, event: events.Key) -> None:
-        """Put what is typed before the line is there into it."""
-        if not self.query_one(Input).has_focus and event.is_printable and event.character:
-            self.query_one(Input).insert_text_at_cursor(event.character)
+        """Take what is typed before the line is there; what comes behind it is for others."""
+        take_key(self, event)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         """Offer what matches."""
@@ -147,10 +147,12 @@ class ChooserScreen(ModalScreen[Any]):
         if chosen is None:
             self.app.bell()
         else:
+            self.query_one(Input).disabled = True
             self.dismiss(chosen.value)
 
     def action_close(self) -> None:
         """Choose nothing."""
+        self.query_one(Input).disabled = True
         self.dismiss(None)
 
 

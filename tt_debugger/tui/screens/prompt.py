@@ -4,12 +4,14 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
+from typing import Any
+
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.geometry import Size
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -29,6 +31,18 @@ class _Said(Widget):
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return self._text.cell_len
+
+
+def take_key(screen: Screen[Any], event: events.Key) -> None:
+    """Take a key that finds no line to type in: it is not there yet, or it is answered already.
+
+    To be called by a screen that has one line; a line that is answered is disabled.
+    """
+    line = screen.query_one(Input)
+    if line.disabled:
+        screen.app.call_later(screen.app.simulate_key, event.key)
+    elif not line.has_focus and event.is_printable and event.character:
+        line.insert_text_at_cursor(event.character)
 
 
 class KeyScreen(ModalScreen[str | None]):
@@ -87,12 +101,12 @@ class LineScreen(ModalScreen[str | None]):
         self.query_one(Input).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Put what is typed before the line is there into it."""
-        if not self.query_one(Input).has_focus and event.is_printable and event.character:
-            self.query_one(Input).insert_text_at_cursor(event.character)
+        """Take what is typed before the line is there; what comes after it is for others."""
+        take_key(self, event)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Give the line."""
+        message.input.disabled = True
         self.dismiss(message.value)
 
     def action_close(self) -> None:

@@ -318,7 +318,7 @@ class SessionsScreen(KeyedScreen[None]):
 
     def on_input_submitted(self) -> None:
         """Keep the filter, and go back to the list."""
-        self.session_list.focus()
+        self.set_focus(self.session_list)
 
     def on_descendant_focus(self) -> None:
         """Show the filter while one types."""
@@ -370,7 +370,7 @@ class SessionsScreen(KeyedScreen[None]):
     def action_open(self) -> None:
         """Open the session under the cursor; from the filter go back to the list."""
         if self._is_typing:
-            self.session_list.focus()
+            self.set_focus(self.session_list)
             return
         entry = self.session_list.cursor_entry
         if entry is not None:
@@ -385,14 +385,14 @@ class SessionsScreen(KeyedScreen[None]):
 
     def action_filter(self) -> None:
         """Go to the filter."""
-        # What is not displayed takes no focus.
         self.query_one("#filter").add_class("shown")
-        self.call_after_refresh(self.query_one(Input).focus)
+        # At once, or what is typed next would be keys of the list.
+        self.set_focus(self.query_one(Input))
 
     def action_clear(self) -> None:
         """Take the filter away, and go back to the list."""
         self.query_one(Input).value = ""
-        self.session_list.focus()
+        self.set_focus(self.session_list)
 
     def action_sort(self) -> None:
         """Sort by the next column."""

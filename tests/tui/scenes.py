@@ -1,0 +1,96 @@
+"""The scenes: each screen of the UI as the tests compare it and as `screenshots/` shows it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from textual.pilot import Pilot
+from tui.driving import SAMPLES, press, settled
+
+from tt_debugger.core.refs import Fragment, parse_fragment
+from tt_debugger.errors import CannotReadError, TtdbgError
+from tt_debugger.tui import app as ui
+from tt_debugger.tui.screens.dialog import ErrorScreen
+from tt_debugger.tui.themes import NAMED
+
+SIZES = ((80, 24), (120, 36), (160, 50))
+"""Columns and rows for which the layout is made."""
+FOLDER = SAMPLES.name
+NOW = 1_789_660_800.0
+"""The time on the clock: some days after the samples were recorded."""
+
+Ui = ui.TtdbgApp
+Size = tuple[int, int]
+Seen = TypeVar("Seen")
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """A screen: what is opened, where, and the keys that lead to what is to be seen."""
+
+    name: str
+    keys: tuple[str, ...] = ()
+    ref: str = ""
+    location: str = f"{FOLDER}/pi.jsonl"
+    then: Callable[[Pilot[TtdbgError]], Awaitable[None]] | None = None
+    """What happens after the keys, where no key leads there."""
+
+    @property
+    def command(self) -> str:
+        """The command that opens what is seen."""
+        return f"ttdbg open {self.location}{'#' if self.ref else ''}{self.ref}"
+
+
+async def _cannot_read(pilot: Pilot[TtdbgError]) -> None:
+    hint = "it may have been moved or deleted; press r to look again"
+    error = CannotReadError(f"cannot read {FOLDER}/gone.jsonl: no such file", hint)
+    await pilot.app.push_screen(ErrorScreen(error, NAMED, ui.glyphs()))
+
+
+SCENES = (
+    Scene("timeline", ref="row=22"),
+    Scene("timeline-tau", location=f"{FOLDER}/tau.jsonl"),
+    Scene("message", ("2",), "row=16"),
+    Scene("state", ("3", "tab", "enter"), "row=50"),
+    Scene("meta", ("4",), "row=54"),
+    Scene("raw", ("5",), "row=34"),
+    Scene("fold", ("H",), "row=22"),
+    Scene("unfolded", ("L",), "row=38"),
+    Scene("search", ("slash", *"flush", "enter", "n"), "row=32"),
+    Scene("scrubber", ("s", "l", "l"), "row=32"),
+    Scene("filters", ("v",), "row=50"),
+    Scene("go-to", ("colon", *"label=dead"), "row=50"),
+    Scene("palette", ("ctrl+p", *"branch"), "row=50"),
+    Scene("help", ("question_mark",), "row=50"),
+    Scene("themes", ("T",), "row=50"),
+    Scene("copy", ("y",), "row=16"),
+    Scene("sessions", location=FOLDER),
+    Scene("error", location=FOLDER, then=_cannot_read),
+)
+"""Every screen, in the order in which one meets them."""
+
+
+def stage(folder: Path) -> Path:
+    """Lay the samples alone into a folder, so that no other path is seen; give the folder."""
+    (folder / FOLDER).mkdir()
+    for sample in SAMPLES.glob("*.jsonl"):
+        shutil.copyfile(sample, folder / FOLDER / sample.name)
+    return folder
+
+
+async def play(
+    scene: Scene, size: Size, environment: dict[str, str], seen: Callable[[Ui], Seen]
+) -> Seen:
+    """Give what is made of a scene once all is shown. The stage is the working directory."""
+    fragment = parse_fragment(scene.ref) if scene.ref else Fragment()
+    app = Ui(scene.location, fragment, environment, clock=lambda: NOW)
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        await press(pilot, *scene.keys)
+        if scene.then is not None:
+            await scene.then(pilot)
+            await settled(pilot)
+        return seen(app)
