@@ -28,7 +28,7 @@ def legend_lines(palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
         (glyphs.fold, palette.lane, "folded rows; l opens them"),
         (glyphs.turn, palette.dim, "in the graph: a message of the user"),
         (glyphs.active, palette.accent, "the active leaf: where the agent would go on"),
-        ("took", palette.dim, "time since the checkpoint before"),
+        ("took", palette.dim, "since the row before; of a tool since it was called"),
         ("bytes", palette.dim, "size of the record"),
         ("tokens", palette.dim, "in the context, as last measured"),
         ("+ ~ -", palette.add, "added, changed, removed; = rewritten with the same value"),
