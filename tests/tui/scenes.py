@@ -47,7 +47,7 @@ class Scene(msgspec.Struct, frozen=True):
 async def _cannot_read(pilot: Pilot[TtdbgError]) -> None:
     hint = "it may have been moved or deleted; press r to look again"
     error = CannotReadError(f"cannot read {FOLDER}/gone.jsonl: no such file", hint)
-    await pilot.app.push_screen(ErrorScreen(error, NAMED, ui.glyphs()))
+    await pilot.app.push_screen(ErrorScreen(error, NAMED, pilot.app._glyphs))
 
 
 SCENES = (

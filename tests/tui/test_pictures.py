@@ -107,6 +107,6 @@ def test_without_colour(paint, golden, monkeypatch, scene):
 
 @each_scene
 def test_ascii(paint, golden, monkeypatch, scene):
-    monkeypatch.setattr("tt_debugger.tui.app.glyphs", lambda: ASCII)
+    monkeypatch.setattr("tt_debugger.tui.app.glyphs", lambda *_: ASCII)
 
     assert paint(scene) == golden
