@@ -1,6 +1,7 @@
 """Ways through a session and between sessions: what keys and mouse do together."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -321,3 +322,18 @@ def test_a_crash_shows_where_it_broke_but_nothing_of_the_session(tmp_path, capsy
     assert "ZeroDivisionError" in shown
     assert "-".join("xyzzy") not in shown
     assert "locals" not in shown
+
+
+def test_a_session_of_which_the_default_filter_shows_nothing_can_be_shown_all_the_same(tmp_path):
+    header = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z"}
+    level = {"type": "thinking_level_change", "id": "a", "parentId": None, "thinkingLevel": "high"}
+    path = tmp_path / "quiet.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in (header, level)))
+
+    async def script(pilot):
+        assert tree(pilot).cursor_row is None
+        assert "shows none of 1 rows" in inspector_text(pilot)
+        await press(pilot, "v", *"every", "enter")
+        assert tree(pilot).cursor_row == 0
+
+    drive(script, path)

@@ -139,8 +139,12 @@ def _active_leaf(session: Session, _row: int) -> int | None:
 
 PASSED_OVER = 1000
 """Hidden rows that a jump looks beyond."""
-ONE_BY_ONE = frozenset(("error", "compaction", "message of the user"))
-"""What is gone over in the order of rows."""
+ONE_BY_ONE = {
+    "error": MASKS[Filter.ERRORS],
+    "compaction": COMPACTIONS,
+    "message of the user": MASKS[Filter.USER],
+}
+"""What is gone over in the order of rows, with the table that tells which rows those are."""
 Way = Callable[[Session, int], int | Found | None]
 WAYS: Mapping[str, tuple[Way, Way]] = {
     "parent": (_parent, _parent),
@@ -165,26 +169,27 @@ def jump(session: Session, row: int, aim: str, step: int) -> Found | None:
     return found
 
 
-def jump_among(
-    session: Session, row: int, aim: str, step: int, shown: Sequence[int]
-) -> Found | None:
+def jump_among(session: Session, row: int, aim: str, step: int, shown: bytes) -> Found | None:
     """Give where a jump leads to among the rows that are shown, one byte a row.
 
     For a row that is hidden its nearest shown ancestor stands, or going on its nearest shown heir;
     in what one goes over row by row, as errors are, it is passed over. If nothing that is shown
     can stand for it, the hidden row itself is where it leads.
     """
-    found = first = jump(session, row, aim, step)
-    for _ in range(PASSED_OVER):
-        if found is None or shown[found.row]:
-            break
-        stand_in = None if aim in ONE_BY_ONE else _stand_in(session, found.row, step, shown)
-        if stand_in is not None and stand_in != row:
-            return Found(stand_in, found.wrapped)
-        was, found = found, jump(session, found.row, aim, step)
-        if found is not None:
-            found = Found(found.row, wrapped=was.wrapped or found.wrapped)
-    return first if found is None or not shown[found.row] else found
+    found = jump(session, row, aim, step)
+    if found is None or shown[found.row]:
+        return found
+    if aim in ONE_BY_ONE:
+        mask = session.traits.translate(ONE_BY_ONE[aim])
+        both = int.from_bytes(mask, "little") & int.from_bytes(shown, "little")
+        among = both.to_bytes(len(mask), "little")
+        return (_previous if step < 0 else _next)(among, row) or found
+    stand_in = _stand_in(session, found.row, step, shown)
+    if stand_in == row:
+        # It stands for the row one is at: on from the hidden one.
+        further = jump(session, found.row, aim, step)
+        return found if further is None else further
+    return found if stand_in is None else Found(stand_in, found.wrapped)
 
 
 def _stand_in(session: Session, row: int, step: int, shown: Sequence[int]) -> int | None:

@@ -74,7 +74,10 @@ class TtdbgApp(App[TtdbgError]):
         self.watch_theme(self.theme)
         if not self.is_headless:
             self._leave_on_signals()
-            Thread(target=_end_with_terminal, daemon=True).start()
+            if hasattr(select, "poll") and sys.__stdin__ is not None and sys.__stdin__.isatty():
+                Thread(
+                    target=_end_with_terminal, args=(sys.__stdin__.fileno(),), daemon=True
+                ).start()
         if is_folder(self._location):
             self.open_folder(self._location)
         else:
@@ -130,7 +133,7 @@ class TtdbgApp(App[TtdbgError]):
 
     def _end_by(self, number: int) -> None:
         self.ended_by = number
-        self.exit()
+        self.action_leave()
 
     def _fatal_error(self) -> None:
         """Say what broke without showing variables: they hold the user's data."""
@@ -141,14 +144,14 @@ class TtdbgApp(App[TtdbgError]):
         self._close_messages_no_wait()
 
 
-def _end_with_terminal() -> None:
+def _end_with_terminal(terminal: int) -> None:
     """End when the terminal is gone. Without one the app waits for ever to write to it."""
-    terminal = select.poll()
+    hangs_up = select.poll()
     # For no event: that it was hung up is told all the same.
-    terminal.register(sys.__stdin__ or 0, 0)
-    terminal.poll()
-    time.sleep(GRACE)
-    os._exit(128 + signal.SIGHUP)
+    hangs_up.register(terminal, 0)
+    if any(event & (select.POLLHUP | select.POLLERR) for _, event in hangs_up.poll()):
+        time.sleep(GRACE)
+        os._exit(128 + signal.SIGHUP)
 
 
 def glyphs(environment: Mapping[str, str] = os.environ) -> Glyphs:

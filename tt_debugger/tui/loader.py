@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from threading import Event
+from threading import Event, Lock
 from typing import Any
 
 from textual.message import Message
@@ -39,6 +39,8 @@ AFTER_PAINTING = 0.03
 """Seconds after which a step is painted."""
 COMPLETED_AHEAD = 50_000
 """Rows up to which refs are made completable before anybody asks for it."""
+KEPT = 256
+"""Inspections that are kept: each has lists as long as its path is deep."""
 KEPT_BYTES = 32 << 20
 """Bytes of records whose inspections are kept."""
 
@@ -151,6 +153,7 @@ class Loader:
         self._debugger: Debugger | None = None
         self._known: OrderedDict[int, Inspection] = OrderedDict()
         self._known_bytes = 0
+        self._keeping = Lock()
         self._read_ahead_from: int | None = None
         """The row around which reading ahead is due."""
         self._is_left = Event()
@@ -159,10 +162,12 @@ class Loader:
         """Begin to open the location, at a row, or where the fragment says."""
         self._begin("open", self._open, chosen, folding, row)
 
-    def _begin(self, group: str, work: Callable[..., None], *arguments: object) -> None:
+    def _begin(
+        self, group: str, work: Callable[..., None], *arguments: object, is_exclusive: bool = True
+    ) -> None:
         """Begin work in a thread; what is still at work in the group gives up."""
         self._screen.run_worker(
-            partial(work, *arguments), thread=True, group=group, exclusive=True
+            partial(work, *arguments), thread=True, group=group, exclusive=is_exclusive
         )
 
     def known(self, row: int) -> Inspection | None:
@@ -174,6 +179,8 @@ class Loader:
 
         A row that is read already is answered too: what the screen saw of it may be older.
         """
+        # What was to be read ahead would end this.
+        self._read_ahead_from = None
         self._begin("inspect", self._inspect, row)
 
     def read_ahead(self, row: int) -> None:
@@ -207,7 +214,7 @@ class Loader:
 
     def mark(self, name: str, row: int) -> None:
         """Begin to keep a mark."""
-        self._begin("mark", self._mark, name, row)
+        self._begin("mark", self._mark, name, row, is_exclusive=False)
 
     def search(self, query: Query, start: int) -> None:
         """Begin to search from a row on; an earlier search ends."""
@@ -227,6 +234,8 @@ class Loader:
         debugger, self._debugger = self._debugger, None
         if debugger is not None:
             debugger.close()
+            self._known.clear()
+            gc.unfreeze()
 
     def _open(self, chosen: Filter, folding: Folding, row: int | None) -> None:
         worker = get_current_worker()
@@ -243,7 +252,11 @@ class Loader:
 
         try:
             debugger = Debugger.open(self._location, self._fragment.session, progress)
-            opened = _first_view(debugger, self._fragment, chosen, folding, row)
+            try:
+                opened = _first_view(debugger, self._fragment, chosen, folding, row)
+            except TtdbgError:
+                debugger.close()
+                raise
         except _NoLongerWantedError:
             return
         except TtdbgError as error:
@@ -253,6 +266,9 @@ class Loader:
             debugger.close()
             return
         self._debugger = debugger
+        if self._is_left.is_set():
+            self.close()
+            return
         # What was just read stays: to go over it again and again is what makes a key wait.
         gc.freeze()
         gc.set_threshold(20_000, 20, 20)
@@ -320,14 +336,17 @@ class Loader:
             self._screen.post_message(Failed(error))
 
     def _keep(self, inspection: Inspection) -> None:
-        """Remember an inspection; of too many bytes, let go of those remembered first."""
-        if inspection.row in self._known:
-            return
-        self._known[inspection.row] = inspection
-        self._known_bytes += len(inspection.raw)
-        while self._known_bytes > KEPT_BYTES and len(self._known) > 1:
-            _, oldest = self._known.popitem(last=False)
-            self._known_bytes -= len(oldest.raw)
+        """Remember an inspection; of too many, let go of those remembered first."""
+        with self._keeping:
+            if inspection.row not in self._known:
+                self._known[inspection.row] = inspection
+                self._known_bytes += len(inspection.raw)
+            self._known.move_to_end(inspection.row)
+            while len(self._known) > 1 and (
+                self._known_bytes > KEPT_BYTES or len(self._known) > KEPT
+            ):
+                _, oldest = self._known.popitem(last=False)
+                self._known_bytes -= len(oldest.raw)
 
 
 def _first_view(

@@ -15,7 +15,6 @@ from tt_debugger.core.model import Session, iso_time
 from tt_debugger.core.text import safe_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView, count_text, duration_text
-from tt_debugger.views.values import counted
 
 GAP = 2
 """Cells between columns."""
@@ -244,7 +243,7 @@ class PreviewView(msgspec.Struct, frozen=True):
             yield line
         if isinstance(end, str):
             if end:
-                yield Text(end, self.palette.dim)
+                yield Text(safe_line(end), self.palette.dim)
             return
         if not end.lines:
             yield Text("no checkpoints yet", self.palette.dim)
@@ -328,11 +327,21 @@ def _said(name: str, text: str) -> str:
     """Give a fact in a row of facts, where a number needs its noun and a name needs none."""
     if name in {"began", "written"}:
         return f"{name} {text}"
-    return counted(int(text.replace(",", "")), name.rstrip("s"), name) if _is_count(text) else text
+    # Only those are ours: a project may have any name, a number too.
+    if name not in _COUNTED:
+        return text
+    return f"{text} {_COUNTED[name] if text == '1' else name}"
 
 
-def _is_count(text: str) -> bool:
-    return text.replace(",", "").isdigit()
+_COUNTED = {
+    "checkpoints": "checkpoint",
+    "branches": "branch",
+    "errors": "error",
+    "compactions": "compaction",
+    "tokens": "token",
+    "findings": "finding",
+}
+"""Facts that are numbers, with the noun for one."""
 
 
 def _rows(tail: Tail, palette: Palette, glyphs: Glyphs, width: int, most: int) -> Iterator[Text]:

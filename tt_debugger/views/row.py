@@ -93,6 +93,7 @@ class RowView(msgspec.Struct, frozen=True):
         line.append(f"{row + 1:>{self.number_width}} ", self.palette.dim)
         self._add_lanes(line, lanes, self.glyph(head), self._glyph_style(head))
         line.append(" ")
+        begin = len(line)
         room = NAME_WIDTH if width is not None and width < WIDE else WIDE_NAME_WIDTH
         line.append(_fitted(safe_line(head.name), room, self.glyphs), self._name_style(head))
         line.append(" ")
@@ -100,22 +101,28 @@ class RowView(msgspec.Struct, frozen=True):
         if width is not None and width < _TOOK_FROM:
             sign = self._sign(head)
             right.append(f"{sign} " if sign else "", self._outcome_style(head))
+        columns = 0
         for text, style in self._columns(session, row, head, width):
             right.append(text, style)
+            columns += len(text)
         summary = safe_line(_without_marks(head))
         if width is not None:
             room = width - line.cell_len - right.cell_len - 1
             summary = _fitted(summary, max(room, 0), self.glyphs)
         line.append(summary, self._summary_style(head))
         line.append(" ").append_text(right)
-        if self.found is not None:
-            for begin, end in self.found.spans(line.plain):
-                line.stylize(self.palette.found, begin, end)
+        self._mark_found(line, begin, len(line) - columns)
         if width is not None:
             line.truncate(width, pad=True)
         else:
             line.rstrip()
         return line
+
+    def _mark_found(self, line: Text, begin: int, end: int) -> None:
+        """Mark what is searched for in a part of a line; the columns are not searched."""
+        if self.found is not None:
+            for first, last in self.found.spans(line.plain[begin:end]):
+                line.stylize(self.palette.found, begin + first, begin + last)
 
     def fold_text(self, session: Session, fold: Fold, lanes: LaneRow, width: int) -> Text:
         """Give a fold as one line: how many rows it stands for, and what is among them."""
@@ -291,16 +298,16 @@ def _fitted(text: str, width: int, glyphs: Glyphs) -> str:
 
 
 def count_text(number: int) -> str:
-    """Give a count in at most five characters: 512, 5.9k, 128k, 1.2M."""
+    """Give a count in at most five characters: 512, 5.9k, 128k, 1.2M, >999T."""
     if number < 1000:  # noqa: PLR2004 - the thousands themselves
         return str(number)
-    for unit in "kMG":
+    for unit in "kMGT":
         number_in_unit = number / 1000
         if number_in_unit < 999.5:  # noqa: PLR2004 - rounds to the next unit
             decimals = 1 if number_in_unit < 99.95 else 0  # noqa: PLR2004 - three digits at most
             return f"{number_in_unit:.{decimals}f}{unit}"
         number //= 1000
-    return f"{number}T"
+    return ">999T"
 
 
 def duration_text(seconds: float) -> str:

@@ -1,6 +1,6 @@
 """The chooser: one list to choose from, narrowed down by typing.
 
-Palette, filters, themes, marks and Go-to are each a chooser: they differ in what is offered.
+Palette, filters, themes and Go-to are each a chooser: they differ in what is offered.
 """
 
 # pyright: reportUnknownMemberType=false
@@ -152,8 +152,10 @@ class ChooserScreen(ModalScreen[Any]):
 
     def action_close(self) -> None:
         """Choose nothing."""
-        self.query_one(Input).disabled = True
-        self.dismiss(None)
+        line = self.query_one(Input)
+        if not line.disabled:
+            line.disabled = True
+            self.dismiss(None)
 
 
 def narrowed(choices: Sequence[Choice]) -> Offer:

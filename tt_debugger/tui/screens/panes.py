@@ -182,7 +182,11 @@ class PanesScreen(KeyedScreen[Place | None]):
 
     def on_resize(self) -> None:
         """Fill the second inspector where there is room for it now."""
-        self.call_after_refresh(lambda: self.beside.update_from(self.inspector.shown))
+        self.call_after_refresh(self._fill_beside)
+
+    def _fill_beside(self) -> None:
+        if self.beside.display:
+            self.beside.update_from(self.inspector.shown)
 
     @property
     def scrubber(self) -> Scrubber:
@@ -218,6 +222,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         if self.is_first:
             self.app.exit(message.error)
             return
+        self.pop_until_active()
         self.dismiss(None)
         self.app.push_screen(ErrorScreen(message.error, self._palette, self._glyphs))
 
@@ -226,6 +231,8 @@ class PanesScreen(KeyedScreen[Place | None]):
         session, outline = message.session, message.outlined.outline
         self._session = session
         self._filter, self._folding = outline.chosen, outline.folding
+        if len(session):
+            self._wanted = message.outlined.row
         self._marks = dict(message.marks)
         self._facts = session_facts(session, self._location)
         self.query_one(ColumnNames).update_from(self._row_view)
@@ -243,7 +250,6 @@ class PanesScreen(KeyedScreen[Place | None]):
         outline, row = message.outline, message.row if self._aim is None else self._aim
         if self._reveals and outline.mask[row] and not outline.has_line(row):
             # What hides it here was not there to be opened in the lines before.
-            self._reveals = False
             self._want_lines(self._filter, outline.revealing(row), row)
             return
         self._outline, self._aim, self._reveals = outline, None, False
@@ -343,7 +349,9 @@ class PanesScreen(KeyedScreen[Place | None]):
             shown = "all shown"
         self.query_one(TopBar).update_from(self._facts, f"{place} · {shown} ")
 
-    def _want_lines(self, chosen: Filter, folding: Folding, row: int | None) -> None:
+    def _want_lines(
+        self, chosen: Filter, folding: Folding, row: int | None, *, reveals: bool = False
+    ) -> None:
         """Ask for other lines, with the cursor on a row or on what stands for it.
 
         Where no line is shown there is no row either: one goes back to where one was before.
@@ -351,6 +359,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         row = self._wanted if row is None else row
         if row != NO_ROW:
             self._filter, self._folding, self._aim = chosen, folding, row
+            self._reveals = reveals
             self.loader.outline(chosen, folding, row)
 
     @property

@@ -73,7 +73,9 @@ class KeyScreen(ModalScreen[str | None]):
 
     def on_click(self) -> None:
         """Take nothing."""
-        self.dismiss(None)
+        if not self._is_answered:
+            self._is_answered = True
+            self.dismiss(None)
 
 
 class LineScreen(ModalScreen[str | None]):
@@ -111,4 +113,7 @@ class LineScreen(ModalScreen[str | None]):
 
     def action_close(self) -> None:
         """Give nothing."""
-        self.dismiss(None)
+        line = self.query_one(Input)
+        if not line.disabled:
+            line.disabled = True
+            self.dismiss(None)

@@ -53,6 +53,7 @@ class TimelineScreen(PanesScreen):
         super().__init__(location, fragment, palette, glyphs, place)
         self._journey = Journey()
         self._completer: Completer | None = None
+        self._resolver: Resolver | None = None
         self._ref_screen: ChooserScreen | None = None
 
     # Going somewhere
@@ -85,27 +86,31 @@ class TimelineScreen(PanesScreen):
             self._jump_to(to)
 
     def _jump_to(self, to: Found) -> None:
-        self.go_to(to.row)
+        note = self.go_to(to.row)
         if to.wrapped:
-            self.say("went around the end of the session")
+            self.say("; ".join(filter(None, ("went around the end of the session", note))))
 
-    def go_to(self, row: int, *, is_new: bool = True) -> None:
-        """Go to a row from wherever one is; what folds or hides it gives way."""
+    def go_to(self, row: int, *, is_new: bool = True) -> str:
+        """Go to a row from wherever one is; what folds or hides it gives way.
+
+        Says, and gives back for those who say more, whether the filter had to.
+        """
         outline = self._outline
         if outline is None:
-            return
+            return ""
         if is_new:
             self._come_from_here()
             self._journey = self._journey.visit(row)
         if outline.has_line(row):
             self.tree_pane.move_to_row(row)
-            return
-        chosen = self._filter
+            return ""
+        chosen, note = self._filter, ""
         if not outline.mask[row]:
-            self.say(f"all rows are shown: {chosen} hides row {row + 1}")
+            note = f"all rows are shown: {chosen} hides row {row + 1}"
+            self.say(note)
             chosen = Filter.ALL
-        self._reveals = True
-        self._want_lines(chosen, outline.revealing(row), row)
+        self._want_lines(chosen, outline.revealing(row), row, reveals=True)
+        return note
 
     def _come_from_here(self) -> None:
         """Remember the row one leaves, to come back to."""
@@ -237,17 +242,21 @@ class TimelineScreen(PanesScreen):
             self._go_to_match(self.finder.beside(row, step))
 
     def _go_to_match(self, to: Jump | None) -> None:
+        notes: list[str] = []
         if to is not None:
             for inspector in (self.inspector, self.beside):
                 inspector.reveal()
-            self.go_to(to.row, is_new=False)
-        self._tell_search(has_wrapped=to is not None and to.has_wrapped)
+                if inspector.row == to.row:
+                    inspector.mark(self.finder.query)
+            notes = [self.go_to(to.row, is_new=False)]
+            notes += ["went around the end"] if to.has_wrapped else []
+        self._tell_search(*notes)
 
-    def _tell_search(self, *, has_wrapped: bool = False) -> None:
+    def _tell_search(self, *notes: str) -> None:
         row = self._row
         if self.finder.query is not None and row is not None:
-            around = "   went around the end" if has_wrapped else ""
-            self.say(f"{self.finder.said(row)}{around}", stays=not self.finder.is_done)
+            said = "   ".join(filter(None, (self.finder.said(row), *notes)))
+            self.say(said, stays=not self.finder.is_done)
 
     # Filters and folds
 
@@ -354,7 +363,9 @@ class TimelineScreen(PanesScreen):
         session, row = self._session, self.tree_pane.cursor_row
         if key is None or session is None or row is None:
             return
-        ref = Resolver(session).short_id(row)
+        if self._resolver is None:
+            self._resolver = Resolver(session)
+        ref = self._resolver.short_id(row)
         seen = self.inspector_in_use.copyable()
         copy = None if seen is None else copied(key, seen, self._location, ref)
         if copy is None:
@@ -372,7 +383,7 @@ class TimelineScreen(PanesScreen):
     def action_sessions(self) -> None:
         """Show the sessions beside this one."""
         if not self.is_first:
-            self.action_quit()
+            self._leave()
         else:
             folder = str(Path(self._location).absolute().parent)
             self.app.post_message(self.FolderWanted(folder))
@@ -381,7 +392,10 @@ class TimelineScreen(PanesScreen):
         """Go back from a zoomed inspector, to the screen below, or leave where there is none."""
         if self.has_class("zoom-inspector"):
             self.action_tree()
-            return
+        else:
+            self._leave()
+
+    def _leave(self) -> None:
         self.stop()
         if self.is_first:
             self.app.exit()

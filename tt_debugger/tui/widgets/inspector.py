@@ -285,6 +285,7 @@ class Inspector(Vertical):
 
     def mark(self, query: Query | None) -> None:
         """Mark what a search looks for, None for nothing."""
+        self._remember()
         self._query = query
         self._filled.clear()
         self._fill()

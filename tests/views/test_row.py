@@ -1,0 +1,69 @@
+"""A row in words: counts, times and what a search marks."""
+
+from __future__ import annotations
+
+import pytest
+from builders import session
+
+from tt_debugger.core.model import Head, Kind, Role, Session
+from tt_debugger.core.outline import outline
+from tt_debugger.core.search import Query
+from tt_debugger.views.palette import ANSI, UNICODE
+from tt_debugger.views.row import RowView, count_text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (1000, "1.0k"),
+        (99_949, "99.9k"),
+        (128_000, "128k"),
+        (999_499, "999k"),
+        (999_500, "1.0M"),
+        (1_500_000_000, "1.5G"),
+        (1_500_000_000_000, "1.5T"),
+        (10**18, ">999T"),
+    ],
+)
+def test_a_count_takes_at_most_five_characters(number: int, text: str):
+    assert count_text(number) == text
+
+
+def drawn(loaded: Session, name: str, width: int, typed: str = "") -> tuple[str, list[str]]:
+    """Give a row as text, and what of it is marked as found."""
+    view = RowView(ANSI, UNICODE, 1, Query.parse(typed))
+    shown = outline(loaded)
+    row = loaded.rows[name]
+    line = view.text(loaded, row, shown.lanes[shown.places[row]], width)
+    found = [line.plain[each.start : each.end] for each in line.spans if each.style == ANSI.found]
+    return line.plain, found
+
+
+def test_a_search_marks_what_a_row_says_and_not_its_number_and_columns():
+    said = Head(Kind.MESSAGE, Role.ASSISTANT, "asst", "2 of 22", time=20.2, length=222)
+
+    line, found = drawn(session("a b", heads={"b": said}), "b", 110, "2")
+
+    assert line.startswith("2 ")
+    assert " 222" in line
+    assert found == ["2", "2", "2"]
+
+
+def test_how_a_tool_came_out_is_told_at_every_width_and_its_time_counts_from_its_call():
+    heads = {
+        "call": Head(Kind.TOOL_CALL, Role.ASSISTANT, "bash", "make", time=10),
+        "one": Head(Kind.TOOL_RESULT, Role.TOOL, "bash", "ok", time=12),
+        "two": Head(Kind.TOOL_RESULT, Role.TOOL, "bash", "no", time=13, failed=True),
+    }
+    loaded = session("call one two", heads=heads)
+
+    assert [
+        drawn(loaded, name, 80)[0].rstrip().endswith(took)
+        for name, took in (
+            ("one", "✓ 2.0s"),
+            ("two", "✗ 3.0s"),
+        )
+    ] == [True, True]
+    assert ["✓" in drawn(loaded, "one", 40)[0], "✗" in drawn(loaded, "two", 40)[0]] == [True, True]
