@@ -19,11 +19,11 @@ from hostile_files import ATTACK, HEADER, SAMPLES, pi, said, tau_said, write_hos
 from terminal import FULL_SCREEN, JSON, LINES, PIPE, plain, run, transgressions
 
 from tt_debugger.cli.main import main
-from tt_debugger.debugger import Debugger
+from tt_debugger.debugger import Debugger, is_folder
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import known_formats
 
-LONGEST = 10
+LONGEST = 60
 """Seconds after which a hang becomes a failure; what is right here takes milliseconds."""
 
 COMMANDS = [
@@ -690,7 +690,9 @@ def test_what_is_no_regular_file_is_refused_at_once(
 ) -> None:
     location = make(tmp_path)
 
-    for command in ("log", "show", "replay", "doctor", "open"):
+    # A folder is what `open` lists the sessions of.
+    opens = () if is_folder(str(location)) else ("open",)
+    for command in ("log", "show", "replay", "doctor", *opens):
         assert main([command, str(location)]) == 3
         out, err = capsys.readouterr()
         assert out == ""
