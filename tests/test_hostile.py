@@ -23,8 +23,10 @@ from tt_debugger.debugger import Debugger, is_folder
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import known_formats
 
-LONGEST = 60
-"""Seconds after which a hang becomes a failure; what is right here takes milliseconds."""
+LONGEST = 10
+"""Seconds of work after which a hang becomes a failure; what is right here takes milliseconds."""
+LONGEST_WAIT = 60
+"""Seconds after which what only waits becomes one too: others may have the processor."""
 
 COMMANDS = [
     ("log",),
@@ -158,16 +160,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def no_hang() -> Iterator[None]:
     """Turn a hang into a failure."""
 
-    def give_up(*_: object) -> None:
-        pytest.fail(f"still running after {LONGEST} s")
+    def give_up(number: int, _frame: object) -> None:
+        work = number == signal.SIGPROF
+        pytest.fail(f"still running after {LONGEST if work else LONGEST_WAIT} s")
 
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    limits = (
+        (signal.ITIMER_PROF, signal.SIGPROF, LONGEST),
+        (signal.ITIMER_REAL, signal.SIGALRM, LONGEST_WAIT),
+    )
+    before = [signal.signal(number, give_up) for _, number, _ in limits]
+    for timer, _, seconds in limits:
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for (timer, number, _), handler in zip(limits, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)
 
 
 def seen_in(location: Path) -> Seen:

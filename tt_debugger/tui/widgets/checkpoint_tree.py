@@ -16,14 +16,14 @@ from textual.widget import Widget
 
 from tt_debugger.core.model import Session
 from tt_debugger.core.outline import Fold, Outline
-from tt_debugger.tui.widgets.lines import LinePane
+from tt_debugger.tui.widgets.lines import CursorPane
 from tt_debugger.views.row import RowView
 
 KEPT_LINES = 512
 """Drawn lines that are remembered: scrolling draws only those that are new in view."""
 
 
-class CheckpointTree(LinePane, can_focus=True, inherit_bindings=False):
+class CheckpointTree(CursorPane, can_focus=True, inherit_bindings=False):
     """The lines of an outline with a cursor.
 
     Whoever owns the tree sets `on_cursor`, which is called at once when the cursor has moved:
@@ -39,8 +39,6 @@ class CheckpointTree(LinePane, can_focus=True, inherit_bindings=False):
         self._session: Session | None = None
         self._outline: Outline | None = None
         self._view: RowView | None = None
-        self._cursor = 0
-        self._has_moved = False
         self._drawn: LRUCache[tuple[int, int, str], Strip] = LRUCache(KEPT_LINES)
 
     def update_from(
@@ -99,23 +97,10 @@ class CheckpointTree(LinePane, can_focus=True, inherit_bindings=False):
         """The rows that the line under the cursor stands for."""
         return () if self._outline is None else self._outline.rows_at(self._cursor)
 
-    @property
-    def cursor_place(self) -> int:
-        """The line of the cursor, counted from 0."""
-        return self._cursor
-
     def move_to_row(self, row: int) -> None:
         """Put the cursor on a row, or on what stands for it."""
         if self._outline is not None:
             self.move_to(self._outline.places[row])
-
-    def move_by(self, lines: int) -> None:
-        """Move the cursor by some lines."""
-        self.move_to(self._cursor + lines)
-
-    def to_start(self) -> None:
-        """Move the cursor to the first line."""
-        self.move_to(0)
 
     def to_end(self) -> None:
         """Move the cursor to the last line."""
@@ -157,14 +142,6 @@ class CheckpointTree(LinePane, can_focus=True, inherit_bindings=False):
             self.virtual_size = Size(self.size.width, len(self._outline))
             self._scroll_to_cursor()
 
-    def on_focus(self) -> None:
-        """Show the cursor as the one that keys move."""
-        self.refresh_line(self._cursor)
-
-    def on_blur(self) -> None:
-        """Show the cursor as resting."""
-        self.refresh_line(self._cursor)
-
     def on_click(self, event: events.Click) -> None:
         """Put the cursor where the mouse was clicked; a fold there is asked to open."""
         place = event.y + self.scroll_offset.y
@@ -181,13 +158,7 @@ class CheckpointTree(LinePane, can_focus=True, inherit_bindings=False):
         if outline is None or view is None or place >= len(outline):
             return self.blank(width)
         if place == self._cursor:
-            palette, glyphs = view.palette, view.glyphs
-            if self.has_focus:
-                sign, style = glyphs.cursor, palette.cursor
-            else:
-                sign, style = glyphs.cursor_far, palette.cursor_far
-            line = Text.assemble((sign, palette.accent), self._text(place, width))
-            return self.strip(line, width, style)
+            return self.cursor_strip(self._text(place, width), width, view.palette, view.glyphs)
         key = (place, width, self.app.theme)
         strip = self._drawn.get(key)
         if strip is None:

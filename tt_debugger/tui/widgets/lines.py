@@ -9,6 +9,7 @@ reader scrolls; what was not yet asked for costs nothing.
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -27,6 +28,7 @@ from textual.strip import Strip
 
 from tt_debugger.core.search import Query
 from tt_debugger.views.fact import Fact
+from tt_debugger.views.palette import Glyphs, Palette
 
 AHEAD = 16
 """Lines that are taken beyond the last one in view: what is not seen should not be waited for."""
@@ -135,6 +137,48 @@ class LinePane(ScrollView, can_focus=False, inherit_bindings=False):
 @lru_cache(64)
 def _blank(width: int, style: Style) -> Strip:
     return Strip.blank(width, style)
+
+
+class CursorPane(LinePane, can_focus=True, inherit_bindings=False):
+    """A pane of lines of which one has the cursor. Who owns the lines says how it moves."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
+        super().__init__(id=id)
+        self._cursor = 0
+        self._has_moved = False
+
+    @abstractmethod
+    def move_to(self, place: int) -> None:
+        """Put the cursor on a line, the nearest one where there are fewer."""
+
+    @property
+    def cursor_place(self) -> int:
+        """The line of the cursor, counted from 0."""
+        return self._cursor
+
+    def move_by(self, lines: int) -> None:
+        """Move the cursor by some lines."""
+        self.move_to(self._cursor + lines)
+
+    def to_start(self) -> None:
+        """Move the cursor to the first line."""
+        self.move_to(0)
+
+    def on_focus(self) -> None:
+        """Show the cursor as the one that keys move."""
+        self.refresh_line(self._cursor)
+
+    def on_blur(self) -> None:
+        """Show the cursor as resting."""
+        self.refresh_line(self._cursor)
+
+    def cursor_strip(self, text: Text, width: int, palette: Palette, glyphs: Glyphs) -> Strip:
+        """Give the line of the cursor: its sign tells whether the keys go here."""
+        if self.has_focus:
+            sign, style = glyphs.cursor, palette.cursor
+        else:
+            sign, style = glyphs.cursor_far, palette.cursor_far
+        return self.strip(Text.assemble((sign, palette.accent), text), width, style)
 
 
 class Lines(LinePane, can_focus=True, inherit_bindings=False):

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tt_debugger.core.listing import Entry, Key, Sort
-from tt_debugger.tui.widgets.lines import LinePane
+from tt_debugger.tui.widgets.lines import CursorPane
 from tt_debugger.views.listing import ListingView
 
 
@@ -53,7 +53,7 @@ class ListHeader(Widget):
             self.post_message(self.SortChosen(sort))
 
 
-class SessionList(LinePane, can_focus=True, inherit_bindings=False):
+class SessionList(CursorPane, can_focus=True, inherit_bindings=False):
     """Sessions with a cursor, which stays on its session while others come and go.
 
     Whoever owns the list sets `on_cursor`, which is called at once with the session under the
@@ -73,8 +73,6 @@ class SessionList(LinePane, can_focus=True, inherit_bindings=False):
         self._entries: Sequence[Entry] = ()
         self._view: ListingView | None = None
         self._marked: Key | None = None
-        self._cursor = 0
-        self._has_moved = False
 
     def update_from(
         self, entries: Sequence[Entry], view: ListingView, *, to_start: bool = False
@@ -119,19 +117,6 @@ class SessionList(LinePane, can_focus=True, inherit_bindings=False):
         """The session under the cursor, None where nothing is listed."""
         return self._entries[self._cursor] if self._entries else None
 
-    @property
-    def cursor_place(self) -> int:
-        """The line of the cursor, counted from 0."""
-        return self._cursor
-
-    def move_by(self, lines: int) -> None:
-        """Move the cursor by some lines."""
-        self.move_to(self._cursor + lines)
-
-    def to_start(self) -> None:
-        """Move the cursor to the first line."""
-        self.move_to(0)
-
     def to_end(self) -> None:
         """Move the cursor to the last line."""
         self.move_to(len(self._entries) - 1)
@@ -160,14 +145,6 @@ class SessionList(LinePane, can_focus=True, inherit_bindings=False):
         self.virtual_size = Size(self.size.width, len(self._entries))
         self._scroll_to_cursor()
 
-    def on_focus(self) -> None:
-        """Show the cursor as the one that keys move."""
-        self.refresh_line(self._cursor)
-
-    def on_blur(self) -> None:
-        """Show the cursor as resting."""
-        self.refresh_line(self._cursor)
-
     def on_click(self, event: events.Click) -> None:
         """Put the cursor where the mouse was clicked; a second click opens."""
         place = event.y + self.scroll_offset.y
@@ -188,12 +165,7 @@ class SessionList(LinePane, can_focus=True, inherit_bindings=False):
         text = view.text(entry, max(width - 1, 0), is_marked=self.is_marked(entry))
         if place != self._cursor:
             return self.strip(Text.assemble(" ", text), width)
-        palette, glyphs = view.palette, view.glyphs
-        if self.has_focus:
-            sign, style = glyphs.cursor, palette.cursor
-        else:
-            sign, style = glyphs.cursor_far, palette.cursor_far
-        return self.strip(Text.assemble((sign, palette.accent), text), width, style)
+        return self.cursor_strip(text, width, view.palette, view.glyphs)
 
 
 def _nobody(_entry: Entry | None) -> None:
