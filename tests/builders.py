@@ -100,6 +100,7 @@ def session_of(content: bytes, format_name: str, folder: Path) -> Session:
     path = folder / "s.jsonl"
     path.write_bytes(content)
     store, loaded = load(path, format_name)
+    loaded.session.take_in()
     store.close()
     return loaded.session
 

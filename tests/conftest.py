@@ -17,4 +17,5 @@ def _own_state_folder(tmp_path_factory):
     """Keep what ttdbg remembers between runs out of the home of whoever tests it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield

@@ -16,23 +16,39 @@ from urllib.parse import unquote
 
 from tt_debugger.core.changes import Change, State
 from tt_debugger.core.completion import Completer
+from tt_debugger.core.doctor import Examination, parents_first
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.inspection import Inspection, exchanges_at
 from tt_debugger.core.messages import messages_in
-from tt_debugger.core.model import Extent, Heads, Kind, Session, SessionId
+from tt_debugger.core.model import Extent, Heads, Session, SessionId
 from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
 from tt_debugger.core.replay import Body, Replay, Resumed
 from tt_debugger.core.search import BATCH_BYTES, Found, Query, scan
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError, UnknownRefError, outside_errors
 from tt_debugger.formats import recognise
+from tt_debugger.formats.shared.records import flaws
 from tt_debugger.storage.lines import LONGEST
 from tt_debugger.storage.marks import Marks
 from tt_debugger.storage.probe import probe
-from tt_debugger.store import Contiguous, Cursor, Follows, Loaded, Probe, Progress, Store, unheard
+from tt_debugger.storage.stdin import STDIN
+from tt_debugger.store import (
+    Contiguous,
+    Cursor,
+    Follows,
+    Loaded,
+    Probe,
+    Progress,
+    Remembers,
+    Store,
+    Tails,
+    unheard,
+)
 
 LARGEST_RUN = 4 << 20
 """Bytes of neighbouring records that are searched as one."""
+FAR = 4096
+"""Steps on a path that take so long that one would rather see its end first."""
 BODIES_KEPT_BYTES = 4 << 20
 """Bytes of the records whose bodies are kept; decoded they take several times as much."""
 
@@ -51,7 +67,7 @@ def split_location(text: str) -> tuple[str, Fragment]:
 def exists(path: str) -> bool:
     """Tell whether something is at a path; a text that can be no path is none."""
     try:
-        return Path(path).exists()
+        return path == STDIN or Path(path).exists()
     except (OSError, ValueError):
         return False
 
@@ -59,7 +75,7 @@ def exists(path: str) -> bool:
 def is_folder(path: str) -> bool:
     """Tell whether a folder is at a path."""
     try:
-        return Path(path).is_dir()
+        return path != STDIN and Path(path).is_dir()
     except (OSError, ValueError):
         return False
 
@@ -74,11 +90,32 @@ def format_of(seen: Probe) -> type[Store] | None:
     return recognise(seen)[0]
 
 
+def tail_of(location: str) -> Session | None:
+    """Give the newest checkpoints of a location that takes long to read, as far as they tell.
+
+    Raises CannotReadError.
+    """
+    found = format_of(probe(location))
+    if found is None:
+        return None
+    with outside_errors(found.format):
+        store = found.open(location)
+        try:
+            tail = store.tail() if isinstance(store, Tails) else None
+            if tail is not None:
+                tail.take_in()
+            return tail
+        finally:
+            store.close()
+
+
 class Debugger:
     """An opened session. Its answers may be asked for from any thread, one at a time."""
 
     def __init__(self, store: Store | None, loaded: Loaded, location: str) -> None:
         self.location = location
+        self.others: tuple[SessionId, ...] = ()
+        """The sessions of the location among which this one was taken for the newest."""
         self._store = store
         self._lock = threading.RLock()
         self._bodies = _BodyCache(self._decode, self._size_of)
@@ -93,17 +130,19 @@ class Debugger:
 
         Raises CannotReadError, or UnknownRefError for a session that is not there.
         """
-        store, loaded = _opened(location, session, progress)
-        return cls(store, loaded, location)
+        store, loaded, others = _opened(location, session, progress)
+        debugger = cls(store, loaded, location)
+        debugger.others = () if session else others
+        return debugger
 
     def follow(self) -> bool:
         """Read what was added since; tell whether the session changed."""
         with self._gate():
             if self._store is None:
-                store, loaded = _opened(self.location, None, unheard)
+                store, loaded, self.others = _opened(self.location, None, unheard)
                 self._store = store
             elif isinstance(self._store, Follows):
-                loaded = self._store.follow(self._cursor)
+                loaded = self._store.follow(self._loaded.cursor)
             else:
                 return False
             if loaded.session is self.session or not (len(loaded.session) or len(self.session)):
@@ -112,9 +151,20 @@ class Debugger:
             self._adopt(loaded)
             return True
 
+    def describe(self, progress: Progress = unheard) -> None:
+        """Find out what every row says, where that is not known yet; progress is told rows."""
+        with outside_errors(self.session.format or "blank"):
+            self.session.heads.describe_all(progress)
+
+    def remember(self) -> None:
+        """Keep what was read, so that the location opens at once the next time."""
+        if isinstance(self._store, Remembers):
+            with self._gate():
+                self._store.remember(self._loaded)
+
     def _adopt(self, loaded: Loaded) -> None:
+        self._loaded = loaded
         self.session = loaded.session
-        self._cursor = loaded.cursor
         self._marks = Marks(self.location, self.session.id)
         self._resolver = Resolver(self.session, self._marks)
         self._findings: dict[str | None, list[Finding]] = defaultdict(list)
@@ -182,6 +232,19 @@ class Debugger:
         with self._gate():
             return self._replay(uncompacted=uncompacted).state(row)
 
+    def recent(self, row: int, count: int) -> list[Any]:
+        """Give the last messages of the state at a checkpoint, however long the path to it."""
+        with self._gate():
+            return self._replay().recent(row, count)
+
+    def is_far(self, row: int) -> bool:
+        """Tell whether the state at a row takes a long walk: nothing near it is known."""
+        if self._store is None or self.session.tree.depth(row) < FAR:
+            return False
+        with self._gate():
+            knows, parent = self._replay().knows, self.session.parents[row]
+            return not (knows(row) or knows(parent))
+
     def resumed(self, row: int) -> Resumed:
         """Give what the agent would load and send if it went on from a checkpoint."""
         with self._gate():
@@ -233,8 +296,12 @@ class Debugger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        try:
+            if error is None:
+                self.remember()
+        finally:
+            self.close()
 
     @contextmanager
     def _gate(self) -> Generator[None]:
@@ -270,30 +337,48 @@ class Debugger:
 
     def _run(self, session: Session, first: int, last: int) -> bytes | None:
         """Give the bytes of the records of neighbouring rows, None where they are no small run."""
-        begin, end = session.heads[first].offset, session.heads[last]
-        if not isinstance(self._store, Contiguous) or begin is None or end.offset is None:
+        heads = session.heads
+        begin, end = heads.offset(first), heads.offset(last)
+        if not isinstance(self._store, Contiguous) or begin is None or end is None:
             return None
-        if end.offset + (end.length or 0) - begin > LARGEST_RUN:
+        if end + (heads.length(last) or 0) - begin > LARGEST_RUN:
             return None
         return self._store.run(session, first, last)
 
     def _size_of(self, row: int) -> int:
-        return self.session.heads[row].length or 1
+        return self.session.heads.length(row) or 1
 
     def _decode(self, rows: Sequence[int]) -> list[Body]:
         return [] if self._store is None else self._store.bodies(self.session, rows)
 
+    def examined(self, progress: Progress = unheard) -> tuple[Finding, ...]:
+        """Decode every body; give all findings, with those that only bodies show."""
+        session = self.session
+        examination = Examination(session, self.raw, flaws, self.changes)
+        for done, row in enumerate(parents_first(session), 1):
+            examination.look_at(row)
+            progress(done, len(session))
+        return examination.findings()
 
-def _opened(location: str, session: str | None, progress: Progress) -> tuple[Store | None, Loaded]:
-    """Give the store of a location and the session asked for; a blank file has no store yet."""
+
+def _opened(
+    location: str, session: str | None, progress: Progress
+) -> tuple[Store | None, Loaded, tuple[SessionId, ...]]:
+    """Give the store of a location, the session asked for, and the ids of the others.
+
+    A blank file has no store yet.
+    """
     seen = probe(location)
     found = format_of(seen)
     if found is None:
-        return None, _blank(seen.size)
+        return None, _blank(seen.size), ()
     with outside_errors(found.format):
         store = found.open(location)
         try:
-            return store, store.load(_chosen(store, session), progress)
+            ids = store.sessions()
+            chosen = _chosen(store.location, ids, session)
+            others = tuple(each for each in ids if each != chosen)
+            return store, store.load(chosen, progress), others
         except BaseException:
             store.close()
             raise
@@ -301,7 +386,7 @@ def _opened(location: str, session: str | None, progress: Progress) -> tuple[Sto
 
 def _is_long_gap(session: Session, row: int) -> bool:
     """Tell whether a row is a gap of more bytes than a line that is read may have."""
-    is_gap = session.heads.kind(row) is Kind.GAP
+    is_gap = session.heads.is_gap(row)
     return is_gap and (session.heads.length(row) or 0) > LONGEST
 
 
@@ -333,14 +418,13 @@ class _BodyCache:
         self._bytes = 0
 
 
-def _chosen(store: Store, wanted: str | None) -> SessionId:
+def _chosen(location: str, ids: Sequence[SessionId], wanted: str | None) -> SessionId:
     """Give the session named, by its id or a unique prefix; without a name the newest.
 
     A name is tried as given, then percent-decoded.
     """
-    ids = store.sessions()
     if not ids:
-        raise CannotReadError(f"there are no sessions in {store.location}")
+        raise CannotReadError(f"there are no sessions in {location}")
     if wanted is None:
         return ids[-1]
     names = (wanted, unquote(wanted))

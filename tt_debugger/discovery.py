@@ -17,7 +17,7 @@ from tt_debugger.errors import CannotReadError, TtdbgError, outside_errors
 from tt_debugger.formats import best_match, installed_formats, known_formats, own_formats
 from tt_debugger.storage.folders import FileFound, PassedBy, Why, files_under
 from tt_debugger.storage.probe import probe
-from tt_debugger.store import Progress, Store, unheard
+from tt_debugger.store import Progress, Remembers, Store, unheard
 
 READ_AT_ONCE = 32 << 20
 """Bytes of a file up to which its index is read without being asked for."""
@@ -109,7 +109,9 @@ def session_of(entry: Entry, progress: Progress = unheard) -> Session:
     try:
         with outside_errors(entry.format):
             name = _ids_in(store)[-1] if entry.session is None else SessionId(entry.session)
-            return store.load(name, progress).session
+            session = store.load(name, progress).session
+            session.take_in()
+            return session
     finally:
         store.close()
 
@@ -140,10 +142,13 @@ def _read_one(
 ) -> tuple[Entry, Session | None]:
     try:
         with outside_errors(entry.format):
-            session = store.load(name, progress).session
+            loaded = store.load(name, progress)
+            loaded.session.take_in()
+            if isinstance(store, Remembers):
+                store.remember(loaded)
     except CannotReadError as error:
         return _failed(entry, error), None
-    return msgspec.structs.replace(entry, facts=facts_of(session)), session
+    return msgspec.structs.replace(entry, facts=facts_of(loaded.session)), loaded.session
 
 
 def _failed(entry: Entry, error: TtdbgError) -> Entry:

@@ -17,17 +17,28 @@ from tt_debugger.core.model import Session, SessionId
 from tt_debugger.core.replay import Body, Rules
 
 
+class Inside(msgspec.Struct, frozen=True):
+    """A file in a folder: its name, its size, and of the first few files the first bytes."""
+
+    name: str
+    size: int
+    head: bytes | None = None
+
+
 class Probe(msgspec.Struct, frozen=True):
     """What a format may know of a location before it is opened.
 
     `location` is the text it was asked by; `head` the first bytes of a file (at least 64 KiB and
-    the first line that is not blank), `size` its length in bytes.
+    the first line that is not blank), `size` its length in bytes. Of a folder `inside` has the
+    files that may hold sessions, which are None for a file; its head is empty, and its size that
+    of these files together.
     """
 
     location: str
     name: str
     head: bytes
     size: int
+    inside: tuple[Inside, ...] | None = None
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -127,4 +138,25 @@ class Contiguous(Protocol):
 
         Raises CannotReadError where the file no longer holds them.
         """
+        ...
+
+
+@runtime_checkable
+class Tails(Protocol):
+    """A store that can show its newest records before it has read the others."""
+
+    def tail(self) -> Session | None:
+        """Give the newest records as a session of their own, None where all are read as soon.
+
+        What its first records hang on is not in it; its rows are not those of the whole session.
+        """
+        ...
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A store that can keep what it has read, so that it need not be read again."""
+
+    def remember(self, loaded: Loaded) -> bool:
+        """Keep the index of a session that was just read; tell whether that was of any use."""
         ...

@@ -13,16 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import parent_rows
 
-from tt_debugger.core.tree import NO_ROW, Link, Tree, link
+from tt_debugger.core.tree import NO_ROW, Links, Tree, link
 
 DEEP = 50_000
 
 
 def linked(*pairs: tuple[object, object]) -> tuple[list[str], list[int], list[str]]:
     """Give the ids, parents and codes of links that stand on lines 1, 2, ..."""
-    links = [Link(own, parent, f"L{line}", line) for line, (own, parent) in enumerate(pairs, 1)]
-    found = link(links)
-    return found.ids, list(found.parents), codes(found.findings)
+    links = Links()
+    for line, (own, parent) in enumerate(pairs, 1):
+        links.append(own, parent, f"L{line}")
+    found = link(links, lambda row: (row + 1, None))
+    return list(found.ids), list(found.parents), codes(found.findings)
 
 
 def test_each_record_hangs_on_the_one_it_names():
@@ -240,7 +242,9 @@ def test_a_path_may_be_fifty_thousand_long_in_any_order(order: str):
 
 
 def test_a_cycle_of_fifty_thousand_is_cut_once():
-    links = [Link(f"r{row}", f"r{(row + 1) % DEEP}", f"L{row}") for row in range(DEEP)]
+    links = Links()
+    for row in range(DEEP):
+        links.append(f"r{row}", f"r{(row + 1) % DEEP}", f"L{row}")
 
     found = link(links)
 

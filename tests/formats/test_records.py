@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import json_values
 
+from tt_debugger.core.findings import Code
 from tt_debugger.formats.shared.records import (
     DEEPEST,
     Leniency,
     Record,
     Refused,
+    flaws,
     records,
     too_deep,
 )
@@ -217,3 +220,133 @@ def test_reading_never_raises_the_recursion_limit(monkeypatch: pytest.MonkeyPatc
         records(line)
 
     assert raised == []
+
+
+# --- Whole records behind what is torn -----------------------------------------------------------
+
+
+def read(line: bytes) -> list[Any]:
+    """Give the value of each record of a line, and of what is refused its bytes."""
+    return [
+        each.value if isinstance(each, Record) else line[each.begin : each.end]
+        for each in records(line)
+    ]
+
+
+NEXT = b'{"id": "b", "l": [{"x": 1}]}'
+NEXT_VALUE = {"id": "b", "l": [{"x": 1}]}
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        b'{"id": "a", "t": "cut he',
+        b'{"id": "a", "t": "a comma,',
+        b'{"id": "a", "t": "a colon:',
+        b'{"id": "a", "t": "an escape \\',
+        b'{"id": "a", "t": "half an \\u12',
+        b'{"id": "a", "t": "a quote \\"',
+        b'{"id": "a", "t": {"n": 1}',
+        b'{"id": "a", "n": 12',
+        b'{"id": "a", "n": tru',
+        b'{"id": "a',
+        b"{",
+        b"\0" * 40,
+        b"\xff" * 40,
+        b'ext"}]}',
+        b'{"id": "a", "t": "\0\0\0',
+    ],
+)
+def test_a_whole_record_behind_a_torn_one_is_recovered(torn: bytes):
+    assert read(torn + NEXT) == [torn, NEXT_VALUE]
+    assert read(torn + NEXT + NEXT) == [torn, NEXT_VALUE, NEXT_VALUE]
+    assert read(torn + NEXT + torn + NEXT) == [torn, NEXT_VALUE, torn, NEXT_VALUE]
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        b'{"id": "a", "m": {"role": "user"}',
+        b'{"id": "a", "m": [{"role": "user"}',
+        b'{"id": "a", "m": [1, {"role": "user"}',
+        b'{"id": "a", "m": {"role": "user", "l": [{}',
+        b'role": "user"}, {"type": "text"}]}}',
+        b'{"id": "a", "t": "{\\"role\\": 1}',
+    ],
+)
+def test_a_part_of_a_torn_record_is_not_taken_for_one(torn: bytes):
+    assert read(torn) == [torn]
+
+
+def test_bytes_that_are_no_utf_8_are_forgiven_only_where_they_stand():
+    torn, record = records(b"\xff\xfe" + NEXT)
+
+    assert isinstance(torn, Refused)
+    assert record == Record(2, 2 + len(NEXT), NEXT_VALUE)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'x{"a":' * 200_000,
+        b'"' + b'{"a":[' * 200 + b"1," * 500_000,
+        b'{"a" ' * 300_000,
+        b'"{"' * 500_000,
+        b"1 " * 1_000_000,
+        "é1 ".encode() * 300_000,
+        b'{"a":1 ' + b'{"b":{"c":[' * 80 + b'{"d":1},' * 100_000,
+    ],
+    ids=range(7),
+)
+def test_the_search_for_whole_records_costs_no_more_than_a_few_readings(line: bytes):
+    begin = time.process_time()
+
+    records(line)
+
+    assert time.process_time() - begin < 2
+
+
+def test_values_in_a_row_that_are_no_objects_are_refused_together():
+    assert records(b'1 2 null {"a": 1} [] "x"') == [
+        Refused(0, 8, "a number, not an object"),
+        Record(8, 17, {"a": 1}),
+        Refused(17, 24, "a list, not an object"),
+    ]
+
+
+# --- Flaws ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("record", "found"),
+    [
+        (b'{"a": 1}\n', []),
+        (b"", []),
+        (b"null", []),
+        (b'{"a": [{"b": 1}, {"b": 2}], "c": {"a": 1}}', []),
+        (b'{"a": 1, "a": 2}', [(Code.DUPLICATE_KEY, ": 'a'")]),
+        (b'\xef\xbb\xbf{"a": 1, "a": 2}', [(Code.DUPLICATE_KEY, ": 'a'")]),
+        (b'{"x": {"a": 1, "\\u0061": 2}}', [(Code.DUPLICATE_KEY, ": 'a'")]),
+        (
+            b'{"e":1,"d":1,"c":1,"b":1,"a":1,"a":1,"b":1,"c":1,"d":1,"e":1}',
+            [(Code.DUPLICATE_KEY, ": 'e', 'd', 'c' and 2 more")],
+        ),
+        (b'{"n": 1e400, "m": ' + b"9" * 5000 + b"}", [(Code.ODD_NUMBER, "")]),
+        (
+            b'{"n": NaN, "n": "\\ud83d", "t": "\xff\x01"}',
+            [
+                (Code.BAD_UTF8, ""),
+                (Code.LONE_SURROGATE, ""),
+                (Code.ODD_NUMBER, ""),
+                (Code.BAD_UTF8, ""),
+                (Code.DUPLICATE_KEY, ": 'n'"),
+            ],
+        ),
+    ],
+)
+def test_a_record_tells_all_that_had_to_be_forgiven(record: bytes, found: list[tuple[Code, str]]):
+    told = list(flaws(record))
+
+    assert [code for code, _ in told] == [code for code, _ in found]
+    for (_, words), (_, end) in zip(told, found, strict=True):
+        assert words.endswith(end)

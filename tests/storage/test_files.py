@@ -198,3 +198,31 @@ def test_a_probe_sees_no_more_of_a_line_than_a_line_may_be_long(
     path.write_bytes(b"x" * 300_000)
 
     assert len(probe(str(path)).head) == 100_000
+
+
+def test_where_a_hole_ends_is_told_without_reading_it(tmp_path: Path):
+    path = tmp_path / "sparse"
+    with path.open("wb") as sparse:
+        sparse.write(b"begin")
+        sparse.seek(1 << 40)
+        sparse.write(b"end")
+        sparse.truncate((1 << 40) + (1 << 30))
+    file = RegularFile(str(path))
+
+    after = file.data_after(1 << 20)
+    assert (file.data_after(0), file.data_after(1 << 40)) == (0, 1 << 40)
+    assert (1 << 40) - (1 << 20) <= after <= 1 << 40
+    assert file.data_after((1 << 40) + (1 << 29)) == file.size() == file.data_after(1 << 50)
+    file.close()
+
+
+def test_where_a_system_tells_no_holes_there_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "file"
+    path.write_bytes(b"\0" * 9)
+    monkeypatch.delattr(os, "SEEK_DATA", raising=False)
+    file = RegularFile(str(path))
+
+    assert [file.data_after(offset) for offset in (0, 5, 9, 20)] == [0, 5, 9, 9]
+    file.close()

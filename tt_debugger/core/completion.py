@@ -72,7 +72,7 @@ class Completer:
         if size:
             # The resolver sorts the ids too, when it is first asked.
             resolver.short_id(0)
-        self._has_steps = any(heads[row].step is not None for row in range(min(size, BLOCK)))
+        self._has_steps = any(heads.step(row) is not None for row in range(min(size, BLOCK)))
         self._titles = [
             "\n".join(
                 self._title(row).casefold() for row in range(begin, min(begin + BLOCK, size))

@@ -44,6 +44,10 @@ class Code(enum.StrEnum):
     """A further record was recovered from a line that already held one."""
     ODD_NUMBER = "TT108", Severity.NOTE
     """NaN, Infinity or a number beyond 64 bits, kept as text."""
+    DUPLICATE_KEY = "TT109", Severity.WARNING
+    """A key is given twice in one object; readers keep the last one, in silence."""
+    LOST_RECORD = "TT110", Severity.ERROR
+    """The record does not stand any more where it was read."""
 
     MISSING_PARENT = "TT201", Severity.WARNING
     DUPLICATE_ID = "TT202", Severity.WARNING
@@ -52,6 +56,8 @@ class Code(enum.StrEnum):
 
     KEPT_ENTRY_MISSING = "TT301", Severity.WARNING
     """A compaction keeps from an entry that is not before it on the path."""
+    REPLAY_FAILS = "TT302", Severity.ERROR
+    """The changes of a checkpoint cannot be worked out; nothing below it replays either."""
 
     UNKNOWN_RECORD = "TT401", Severity.WARNING
     AGENT_REFUSES = "TT402", Severity.ERROR
@@ -65,6 +71,14 @@ class Code(enum.StrEnum):
     """A label names a checkpoint that is not there."""
     WRONG_TYPE = "TT407", Severity.WARNING
     """A field has another type than the format says."""
+    UNMATCHED_RESULT = "TT408", Severity.WARNING
+    """A tool result whose call is not before it on the path."""
+    BROKEN_SEQUENCE = "TT409", Severity.WARNING
+    """A number in a sequence is missing, or comes again."""
+    SCHEMA_DRIFT = "TT410", Severity.WARNING
+    """The version of a state's schema is another than that of the state before."""
+    OPEN_INTENT = "TT411", Severity.WARNING
+    """A step was intended and never said to be done."""
 
 
 class Finding(msgspec.Struct, frozen=True):

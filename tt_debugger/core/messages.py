@@ -109,7 +109,7 @@ def messages_in(changes: Sequence[Change]) -> list[dict[str, Any]]:
     values: list[Any] = []
     for change in changes:
         match change:
-            case Append(value=value) | Put(value=value):
+            case Append(value=value) | Put(path=(*_, int()), value=value):
                 values.append(value)
             case Splice(values=several):
                 values += several

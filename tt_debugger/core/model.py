@@ -9,17 +9,18 @@ from __future__ import annotations
 import enum
 import math
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import compress, count, repeat
-from operator import is_
-from typing import Any, NewType
+from itertools import chain, compress, count
+from typing import Any, NewType, Protocol
 
 import msgspec
 
 from tt_debugger.core.chains import Chains, chains_of
 from tt_debugger.core.findings import Finding
+from tt_debugger.core.ids import Ids
 from tt_debugger.core.tree import NO_ROW, Tree, heir_among
 
 _ABSENT = -(2**63)
@@ -72,6 +73,15 @@ SILENT = len(KIND_NUMBERS)
 """The number of a custom checkpoint that says nothing."""
 # By identity: hashing a member of an enumeration takes longer than all the rest of the work.
 _NUMBERS_BY_ID = {id(kind): number for kind, number in KIND_NUMBERS.items()}
+_KINDS = tuple(Kind)
+_GAP, _CUSTOM = KIND_NUMBERS[Kind.GAP], KIND_NUMBERS[Kind.CUSTOM]
+_COMPACTION = KIND_NUMBERS[Kind.COMPACTION]
+_ROLES = (None, *Role)
+_ROLE_NUMBERS = {role: number for number, role in enumerate(_ROLES)}
+# Tables by which a column of bytes becomes one of bits.
+_BY_USER_ROLES = bytes(BY_USER * (number == _ROLE_NUMBERS[Role.USER]) for number in range(256))
+_FAILED_BITS = bytes(FAILED * bool(number) for number in range(256))
+_TOLD_EVERY = 1024
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=False):
@@ -131,120 +141,370 @@ class Checkpoint(msgspec.Struct, frozen=True):
     head: Head
 
 
-class Heads:
-    """The columns of an index: append-only, apart from taking back the newest."""
+class Describe(Protocol):
+    """Gives the heads of rows that are not described yet, in the order asked for."""
 
-    def __init__(self) -> None:
-        self._kinds: list[Kind] = []
-        self._roles: list[Role | None] = []
-        self._names: list[str] = []
-        self._summaries: list[str] = []
-        self._usages: list[Usage | None] = []
+    def __call__(self, heads: Heads, rows: Sequence[int], /) -> Iterable[Head]:
+        """Give them; of the heads, the places of the records are known."""
+        ...
+
+
+BLOCK = 64
+"""Rows that are described at once, as one of them is asked for."""
+
+
+class _Texts(msgspec.Struct, array_like=True):
+    """What a block of rows says: a name, a summary and what was used for each."""
+
+    names: list[str]
+    summaries: list[str]
+    usages: list[Usage | None]
+
+    def copied(self) -> _Texts:
+        return _Texts(self.names.copy(), self.summaries.copy(), self.usages.copy())
+
+    def filled(self, size: int) -> _Texts:
+        """Make room for so many rows."""
+        missing = size - len(self.names)
+        if missing > 0:
+            self.names += [""] * missing
+            self.summaries += [""] * missing
+            self.usages += [None] * missing
+        return self
+
+
+def _numbers(data: bytes) -> array[int]:
+    return array("q", data)
+
+
+_decode_texts = msgspec.msgpack.Decoder(_Texts).decode
+_BYTE_COLUMNS = ("_kinds", "_roles", "_failed", "_waiting")
+_ARRAY_COLUMNS = ("_times", "_line_rows", "_line_numbers", "_offsets", "_lengths")
+
+
+class Heads:
+    """The columns of an index, which only grow.
+
+    Where a record stands, when it was written and whether it is a gap is known of each row at
+    once. What it is and says may be described later, when somebody asks for it: `extend` adds
+    such rows, and `describe` gives their heads (of which kind, role, name, summary, usage and
+    failed are taken). Columns that ask of every row describe all that are waiting.
+    """
+
+    def __init__(self, describe: Describe | None = None) -> None:
+        self.describe = describe
+        self._kinds = bytearray()
+        self._roles = bytearray()
+        self._failed = bytearray()
+        self._waiting = bytearray()
         self._times: array[float] = array("d")
-        self._steps: array[int] = array("q")
-        self._lines: array[int] = array("q")
+        # Most records stand on the line after that of the row before: these rows do not.
+        self._line_rows: array[int] = array("q")
+        self._line_numbers: array[int] = array("q")
         self._offsets: array[int] = array("q")
         self._lengths: array[int] = array("q")
-        self._failed = bytearray()
+        self._steps: dict[int, int] = {}
+        # A block that nobody looks at is packed: a million rows would say too much.
+        self._texts: list[_Texts | bytes | None] = []
+        self._stored: Callable[[int], bytes] | None = None
+        self._column: Callable[[str], bytes] | None = None
 
     def __len__(self) -> int:
         return len(self._kinds)
 
     def copy(self) -> Heads:
         """Give columns that can grow apart from these."""
-        twin = Heads()
-        for name, column in vars(self).items():
-            setattr(twin, name, column[:])
+        twin = Heads(self.describe)
+        twin._stored = self._stored
+        for name in (*_BYTE_COLUMNS, *_ARRAY_COLUMNS, "_texts"):
+            setattr(twin, name, getattr(self, name)[:])
+        twin._steps = self._steps.copy()
+        if twin._texts and isinstance(last := twin._texts[-1], _Texts):
+            # Only the last block may grow; one that is described for one is described for both.
+            twin._texts[-1] = last.copied()
         return twin
 
     def append(self, head: Head) -> None:
-        """Add the next checkpoint in storage order; a time that ISO 8601 cannot say is none."""
-        self._kinds.append(head.kind)
-        self._roles.append(head.role)
-        self._names.append(head.name)
-        self._summaries.append(head.summary)
-        self._usages.append(head.usage)
-        self._times.append(_or_nan(head.time))
-        self._steps.append(_or_absent(head.step))
-        self._lines.append(_or_absent(head.line))
+        """Add the next checkpoint in storage order."""
+        row = len(self._kinds)
+        self._kinds.append(_NUMBERS_BY_ID[id(head.kind)])
+        self._roles.append(_ROLE_NUMBERS[head.role])
+        self._failed.append(head.failed)
+        self._waiting.append(False)
+        self._times.append(math.nan if head.time is None else head.time)
+        self._begin_lines(row, _or_absent(head.line))
         self._offsets.append(_or_absent(head.offset))
         self._lengths.append(_or_absent(head.length))
-        self._failed.append(head.failed)
+        if head.step is not None:
+            self._steps[row] = head.step
+        texts = self._texts_at(row)
+        texts.names[-1], texts.summaries[-1], texts.usages[-1] = (
+            head.name,
+            head.summary,
+            head.usage,
+        )
+
+    def extend(
+        self,
+        kinds: bytes,
+        times: Sequence[float],
+        line: int,
+        offsets: Sequence[int],
+        lengths: Sequence[int],
+    ) -> None:
+        """Add checkpoints to be described later, which stand on lines that follow each other.
+
+        Of each the number of its kind as far as it is known (see `KIND_NUMBERS`), and its time,
+        NaN for none; of the first its line.
+        """
+        self._begin_lines(len(self), line)
+        self._kinds += kinds
+        self._roles += bytes(len(kinds))
+        self._failed += bytes(len(kinds))
+        self._waiting += b"\1" * len(kinds)
+        self._times += array("d", times)
+        self._offsets += array("q", offsets)
+        self._lengths += array("q", lengths)
+        blocks = -(-len(self._kinds) // BLOCK)
+        self._texts += [None] * (blocks - len(self._texts))
 
     def __getitem__(self, row: int) -> Head:
-        time = self._times[row]
+        row = range(len(self._kinds))[row]
+        texts, place = self._described(row), row % BLOCK
         return Head(
-            self._kinds[row],
-            self._roles[row],
-            self._names[row],
-            self._summaries[row],
-            None if math.isnan(time) else time,
-            _or_none(self._steps[row]),
-            _or_none(self._lines[row]),
+            _KINDS[self._kinds[row]],
+            _ROLES[self._roles[row]],
+            texts.names[place],
+            texts.summaries[place],
+            self.time(row),
+            self._steps.get(row),
+            self.line(row),
             _or_none(self._offsets[row]),
             _or_none(self._lengths[row]),
-            self._usages[row],
+            texts.usages[place],
             bool(self._failed[row]),
         )
 
     def texts(self, rows: slice) -> list[str]:
         """Give the names and summaries of a run of rows."""
-        return self._names[rows] + self._summaries[rows]
+        names: list[str] = []
+        summaries: list[str] = []
+        for row, texts in self._walk(range(len(self))[rows]):
+            names.append(texts.names[row % BLOCK])
+            summaries.append(texts.summaries[row % BLOCK])
+        return names + summaries
 
     def kind(self, row: int) -> Kind:
         """Give the kind of a row without making its head."""
-        return self._kinds[row]
+        if self._waiting[row]:
+            self._described(row)
+        return _KINDS[self._kinds[row]]
+
+    def is_gap(self, row: int) -> bool:
+        """Tell whether a row is a gap, which is known of each row at once."""
+        return self._kinds[row] == _GAP
 
     def role(self, row: int) -> Role | None:
         """Give the role of a row without making its head."""
-        return self._roles[row]
+        self._described(row)
+        return _ROLES[self._roles[row]]
 
     def usage(self, row: int) -> Usage | None:
         """Give what a row itself used."""
-        return self._usages[row]
+        return self._described(row).usages[row % BLOCK]
 
     def failed(self, row: int) -> bool:
         """Tell whether a row went wrong."""
+        self._described(row)
         return bool(self._failed[row])
 
     def time(self, row: int) -> float | None:
-        """Give the time of a row."""
+        """Give the time of a row; one that ISO 8601 cannot say is none."""
         time = self._times[row]
-        return None if math.isnan(time) else time
+        return time if _has_iso_form(time) else None
+
+    def step(self, row: int) -> int | None:
+        """Give the format's own number of a row's step."""
+        return self._steps.get(row)
+
+    def line(self, row: int) -> int | None:
+        """Give the line on which a row's record begins."""
+        return _or_none(self._line_at(row))
+
+    def offset(self, row: int) -> int | None:
+        """Give the place of a row's record in its file, in bytes."""
+        return _or_none(self._offsets[row])
+
+    def row_at(self, offset: int) -> int:
+        """Give the last row that begins at an offset or before it, NO_ROW if none does."""
+        return bisect_right(self._offsets, offset) - 1
 
     def length(self, row: int) -> int | None:
         """Give the bytes of a row's record in its file."""
         return _or_none(self._lengths[row])
 
-    def traits(self) -> bytearray:
+    def columns(self) -> dict[str, bytes]:
+        """Give the columns that `restored` takes; what the rows say is in `block`."""
+        return {
+            **{name: bytes(getattr(self, name)) for name in _BYTE_COLUMNS},
+            **{name: getattr(self, name).tobytes() for name in _ARRAY_COLUMNS},
+            "_steps": array("q", chain.from_iterable(self._steps.items())).tobytes(),
+        }
+
+    def block(self, number: int) -> bytes:
+        """Give what is known of what a block of rows says, for `restored`; b"" for nothing."""
+        texts = self._texts[number]
+        if isinstance(texts, _Texts):
+            return msgspec.msgpack.encode(texts)
+        if texts is None and self._stored:
+            return self._stored(number)
+        return texts or b""
+
+    @classmethod
+    def restored(
+        cls,
+        column: Callable[[str], bytes],
+        block: Callable[[int], bytes],
+        describe: Describe | None = None,
+    ) -> Heads:
+        """Give heads from columns and from what blocks of rows say, asked for when needed."""
+        heads = cls(describe)
+        for name in (*_BYTE_COLUMNS, *_ARRAY_COLUMNS, "_steps"):
+            delattr(heads, name)
+        heads._column, heads._stored = column, block
+        heads._texts = [None] * -(-len(heads) // BLOCK)
+        return heads
+
+    def __getattr__(self, name: str) -> Any:
+        """Take a column out that is needed for the first time."""
+        column: Callable[[str], bytes] | None = vars(self).get("_column")
+        if column is None or name not in (*_BYTE_COLUMNS, *_ARRAY_COLUMNS, "_steps"):
+            raise AttributeError(name)
+        value: Any = bytearray(column(name)) if name in _BYTE_COLUMNS else _numbers(column(name))
+        if name == "_times":
+            value = array("d", column(name))
+        elif name == "_steps":
+            value = dict(zip(value[::2], value[1::2], strict=True))
+        setattr(self, name, value)
+        return value
+
+    def unload(self, block: Callable[[int], bytes]) -> None:
+        """Let go of what blocks of rows say, but for the last, where it can be asked for again."""
+        self._stored = block
+        self._texts[:-1] = [None] * (len(self._texts) - 1)
+
+    def waiting(self) -> int:
+        """Give the number of rows that are not described yet."""
+        return self._waiting.count(1)
+
+    def describe_all(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Describe every row that is waiting; progress is told the rows done and of how many."""
+        rows = list(compress(count(), self._waiting))
+        for begin in range(0, len(rows), _TOLD_EVERY):
+            part = rows[begin : begin + _TOLD_EVERY]
+            self._describe(part)
+            self._pack(part[0] // BLOCK, part[-1] // BLOCK)
+            if progress is not None:
+                progress(min(begin + _TOLD_EVERY, len(rows)), len(rows))
+
+    def take_in(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Take in all that would be asked of a store later, so that it can be closed."""
+        self.describe_all(progress)
+        for name in (*_BYTE_COLUMNS, *_ARRAY_COLUMNS, "_steps"):
+            getattr(self, name)
+        for number in range(len(self._texts)):
+            if self._texts[number] is None:
+                self._texts[number] = self.block(number)
+
+    def traits(self) -> bytes:
         """Give one byte per row: the number of its kind, `BY_USER` and `FAILED`."""
-        traits = bytearray(map(_NUMBERS_BY_ID.__getitem__, map(id, self._kinds)))
-        for row in compress(count(), map(is_, self._kinds, repeat(Kind.CUSTOM))):
-            if not self._summaries[row]:
-                traits[row] = SILENT
-        for row in compress(count(), map(is_, self._roles, repeat(Role.USER))):
-            traits[row] |= BY_USER
-        for row in compress(count(), self._failed):
-            traits[row] |= FAILED
-        return traits
+        self.describe_all()
+        kinds = bytearray(self._kinds)
+        for row, texts in self._walk(list(compress(count(), map(_CUSTOM.__eq__, kinds)))):
+            if not texts.summaries[row % BLOCK]:
+                kinds[row] = SILENT
+        by_user = self._roles.translate(_BY_USER_ROLES)
+        failed = self._failed.translate(_FAILED_BITS)
+        # As three numbers, whose bits are joined at once.
+        traits = int.from_bytes(kinds) | int.from_bytes(by_user) | int.from_bytes(failed)
+        return traits.to_bytes(len(kinds))
 
     def contexts(self) -> dict[int, int]:
         """Give the size of the context at each row that tells it; none that is known is 0."""
+        self.describe_all()
         told: dict[int, int] = {}
-        usages, roles = self._usages, self._roles
-        for row in compress(count(), usages):
-            usage = usages[row]
-            if usage is not None and roles[row] is Role.ASSISTANT and (size := usage.context):
+        answers = compress(count(), map(_ROLE_NUMBERS[Role.ASSISTANT].__eq__, self._roles))
+        for row, texts in self._walk(answers):
+            usage = texts.usages[row % BLOCK]
+            if usage is not None and (size := usage.context):
                 told[row] = size
         # A compaction shrinks the context by an amount that only the next answer tells.
-        told.update(
-            dict.fromkeys(compress(count(), map(is_, self._kinds, repeat(Kind.COMPACTION))), 0)
-        )
+        told.update(dict.fromkeys(compress(count(), map(_COMPACTION.__eq__, self._kinds)), 0))
         return told
 
+    def _begin_lines(self, row: int, line: int) -> None:
+        """Say on which line a row stands that is not there yet."""
+        if not row or self._line_at(row) != line:
+            self._line_rows.append(row)
+            self._line_numbers.append(line)
 
-def _or_nan(time: float | None) -> float:
-    return math.nan if time is None or not _has_iso_form(time) else time
+    def _line_at(self, row: int) -> int:
+        place = bisect_right(self._line_rows, row) - 1
+        line = self._line_numbers[place]
+        return line if line == _ABSENT else line + row - self._line_rows[place]
+
+    def _texts_at(self, row: int) -> _Texts:
+        """Give the texts of a row's block, with room for all rows of the block that there are."""
+        block = row // BLOCK
+        self._texts += [None] * (block + 1 - len(self._texts))
+        texts = self._unpacked(block)
+        self._texts[block] = texts
+        return texts
+
+    def _unpacked(self, block: int) -> _Texts:
+        texts = self._texts[block]
+        if not isinstance(texts, _Texts):
+            packed = self.block(block)
+            texts = _decode_texts(packed) if packed else _Texts([], [], [])
+        return texts.filled(min(len(self._kinds) - block * BLOCK, BLOCK))
+
+    def _pack(self, first: int, last: int) -> None:
+        """Pack blocks, but for the last one of all, which may grow."""
+        for number in range(first, min(last + 1, len(self._texts) - 1)):
+            self._texts[number] = self.block(number)
+
+    def _walk(self, rows: Iterable[int]) -> Iterator[tuple[int, _Texts]]:
+        """Give rows in order with the texts of their blocks, which stay packed if they are."""
+        block, texts = -1, _Texts([], [], [])
+        for row in rows:
+            if self._waiting[row]:
+                self._described(row)
+            if row // BLOCK != block:
+                block = row // BLOCK
+                texts = self._unpacked(block)
+            yield row, texts
+
+    def _described(self, row: int) -> _Texts:
+        if self._waiting[row]:
+            begin = row // BLOCK * BLOCK
+            waiting = self._waiting[begin : begin + BLOCK]
+            self._describe(list(compress(count(begin), waiting)))
+        texts = self._texts[row // BLOCK]
+        return texts if isinstance(texts, _Texts) else self._texts_at(row)
+
+    def _describe(self, rows: Sequence[int]) -> None:
+        if self.describe is None:
+            raise LookupError(f"nothing describes row {rows[0]}")
+        for row, head in zip(rows, self.describe(self, rows), strict=True):
+            place = row % BLOCK
+            texts = self._texts_at(row)
+            texts.names[place] = head.name
+            texts.summaries[place] = head.summary
+            texts.usages[place] = head.usage
+            self._roles[row] = _ROLE_NUMBERS[head.role]
+            self._failed[row] = head.failed
+            self._kinds[row] = _NUMBERS_BY_ID[id(head.kind)]
+            self._waiting[row] = False
 
 
 def _or_absent(value: int | None) -> int:
@@ -278,7 +538,7 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
     id: SessionId
     format: str | None
     heads: Heads
-    ids: list[str]
+    ids: Sequence[str]
     parents: array[int]
     labels: Mapping[int, str] = msgspec.field(default_factory=dict[int, str])
     active: int | None = None
@@ -296,6 +556,12 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
     def __iter__(self) -> Iterator[Checkpoint]:
         return map(self.checkpoint, range(len(self)))
 
+    def take_in(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Take in all that would be asked of the store later, so that it can be closed."""
+        self.heads.take_in(progress)
+        if isinstance(self.ids, Ids):
+            self.ids.whole()
+
     def checkpoint(self, row: int) -> Checkpoint:
         """Give the checkpoint of a row. Raises IndexError beyond the last."""
         parent = self.parents[row]
@@ -310,6 +576,15 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
     def rows(self) -> dict[str, int]:
         """The row of each id."""
         return {name: row for row, name in enumerate(self.ids)}
+
+    def rows_of(self, names: Collection[str]) -> dict[str, int]:
+        """Give the rows of some ids; what is no id here is left out.
+
+        Of a few ids this asks for less memory than `rows`, which has every one.
+        """
+        if not names or "rows" in vars(self):
+            return {name: self.rows[name] for name in names if name in self.rows}
+        return {name: row for row, name in enumerate(self.ids) if name in names}
 
     @cached_property
     def tree(self) -> Tree:
@@ -343,7 +618,7 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
     @cached_property
     def traits(self) -> bytes:
         """One byte per row: what filters ask of it, see `KIND_BITS`, `BY_USER` and after."""
-        traits = self.heads.traits()
+        traits = bytearray(self.heads.traits())
         for row in self.labels:
             traits[row] |= LABELLED
         return bytes(traits)

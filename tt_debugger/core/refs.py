@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.model import Session
 from tt_debugger.core.text import safe_line
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import AmbiguousRefError, UnknownRefError, UsageError
@@ -239,7 +239,7 @@ class Resolver:
         heads = self._session.heads
         best: int | None = None
         for row in self._session.active_path:
-            time = heads[row].time
+            time = heads.time(row)
             if time is not None and time <= moment:
                 best = row
         if best is None:
@@ -249,20 +249,20 @@ class Resolver:
     def _on_line(self, line: int) -> int:
         heads = self._session.heads
         for row in range(len(self._session)):
-            head = heads[row]
-            if head.line == line:
+            begin = heads.line(row)
+            if begin == line:
                 return row
-            if head.kind is Kind.GAP and head.line is not None and head.line < line:
-                following = heads[row + 1].line if row + 1 < len(self._session) else None
+            if heads.is_gap(row) and begin is not None and begin < line:
+                following = heads.line(row + 1) if row + 1 < len(self._session) else None
                 if following is None or line < following:
                     return row
         raise UnknownRefError(f"no checkpoint's record is on line {line}")
 
     def _at_step(self, step: int) -> int:
         heads = self._session.heads
-        rows = [row for row in range(len(self._session)) if heads[row].step == step]
+        rows = [row for row in range(len(self._session)) if heads.step(row) == step]
         if not rows:
-            every = (heads[row].step for row in range(len(self._session)))
+            every = (heads.step(row) for row in range(len(self._session)))
             steps = sorted({step for step in every if step is not None})
             hint = f"steps: {steps[0]} to {steps[-1]}" if steps else "this format has no steps"
             raise UnknownRefError(f"there is no step {step} in this session", hint)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
 from tt_debugger.core.changes import Change, Snapshot, State, fold
-from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.json import as_list
+from tt_debugger.core.model import Session
 from tt_debugger.core.tree import NO_ROW
 
 Body = Any
@@ -38,6 +39,8 @@ END_KEPT = 128
 """Steps at the end of a walk that are kept, with the state above them."""
 ENDS_KEPT = 4
 STEPS_KEPT = 512
+STEPS_KEPT_BYTES = 32 << 20
+"""Bytes of the records whose steps are kept; a step holds what its record says."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -83,6 +86,24 @@ class Rules(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsRecent(Protocol):
+    """Rules that find the end of a state's messages without what came long before."""
+
+    def recent(self, session: Session, row: int, count: int, bodies: Bodies) -> list[Any] | None:
+        """Give the last messages of a row's state, None where the whole path must be asked."""
+        ...
+
+
+@runtime_checkable
+class HoldsStates(Protocol):
+    """Rules of records that each hold a whole state: none needs what came before."""
+
+    def state_of(self, body: Body) -> State:
+        """Give the state that a record holds."""
+        ...
+
+
 class Replay:
     """The states and changes of one session.
 
@@ -108,7 +129,10 @@ class Replay:
         # Apart from the states used last, or a look at a few dozen rows would let go of them.
         self._ends: _Kept[_Frame] = _Kept(ENDS_KEPT)
         self._last_states: _Kept[_Frame] = _Kept(LAST_STATES)
-        self._steps: _Kept[Step] = _Kept(STEPS_KEPT)
+        self._steps: _Kept[Step] = _Kept(STEPS_KEPT, self._bytes_of, STEPS_KEPT_BYTES)
+
+    def _bytes_of(self, row: int) -> int:
+        return self.session.heads.length(row) or 0
 
     def extended(self, session: Session) -> Replay:
         """Give the replay of what this session has grown into, with all that is known of it.
@@ -136,7 +160,10 @@ class Replay:
     def step(self, row: int) -> Step:
         """Give what a row did. A gap did nothing: its state is empty."""
         step = self._steps.find(row)
-        if step is None:
+        if step is None and isinstance(self._rules, HoldsStates):
+            step = self._step(row, self._bodies((row,))[0], self._above_roots.memo)
+            self._steps.keep(row, step)
+        elif step is None:
             path, above = self._path_below(self._frame, self.session.parents[row])
             step, _ = self._walk([*path, row], above)
         return step
@@ -147,10 +174,30 @@ class Replay:
 
     def state(self, row: int) -> State:
         """Give the state at a row: a JSON-like document, shared, never to be mutated."""
-        if self.session.heads.kind(row) is Kind.GAP:
+        if self.session.heads.is_gap(row):
             return {}
+        if isinstance(self._rules, HoldsStates):
+            known = self._last_states.find(row)
+            if known is None:
+                state = self._rules.state_of(self._bodies((row,))[0])
+                known = _Frame(self._above_roots.memo, state)
+                self._last_states.keep(row, known)
+            return known.state
         path, frame = self._path_below(self._frame_with_state, row)
         return self._walk(path, frame, to_state=True)[1] if path else frame.state
+
+    def recent(self, row: int, count: int) -> list[Any]:
+        """Give the last so many messages of the state at a row, sooner than the whole state."""
+        if not self.knows(row) and isinstance(self._rules, TellsRecent):
+            found = self._rules.recent(self.session, row, count, self._bodies)
+            if found is not None:
+                return found
+        messages = as_list(self.state(row).get("messages"))
+        return messages[max(len(messages) - count, 0) :]
+
+    def knows(self, row: int) -> bool:
+        """Tell whether the state at a row is at hand."""
+        return self._frame_with_state(row) is not None
 
     def memo(self, row: int) -> Any:
         """Give what the rules keep in mind after a row."""
@@ -159,7 +206,7 @@ class Replay:
 
     def resumed(self, row: int) -> Resumed:
         """Give the resume reading at a row; from a gap an agent can take nothing on."""
-        if self.session.heads.kind(row) is Kind.GAP:
+        if self.session.heads.is_gap(row):
             return Resumed(self.state(row))
         return self._rules.resume(self, row)
 
@@ -235,7 +282,7 @@ class Replay:
                 yield step
 
     def _step(self, row: int, body: Body, memo: Any) -> Step:
-        if self.session.heads.kind(row) is Kind.GAP:
+        if self.session.heads.is_gap(row):
             return Step((), memo)
         step = self._rules.step(self.session, row, body, memo, self._bodies)
         if self.session.parents[row] != NO_ROW or not self._start:
@@ -253,10 +300,18 @@ class _Frame(msgspec.Struct, frozen=True):
 
 
 class _Kept(Generic[_T]):
-    """Values by row; of more than `most`, those used longest ago are let go."""
+    """Values by row; of more than `most`, or more than weighs `heaviest`, the oldest are let go.
 
-    def __init__(self, most: int) -> None:
+    Those are the ones used longest ago. One value is kept, however heavy it is.
+    """
+
+    def __init__(
+        self, most: int, weigh: Callable[[int], int] = lambda _row: 0, heaviest: int = 0
+    ) -> None:
         self._most = most
+        self._weigh = weigh
+        self._heaviest = heaviest
+        self._weight = 0
         self._values: OrderedDict[int, _T] = OrderedDict()
 
     def find(self, row: int) -> _T | None:
@@ -268,14 +323,20 @@ class _Kept(Generic[_T]):
 
     def keep(self, row: int, value: _T) -> None:
         """Add or replace the value of a row."""
+        if row not in self._values:
+            self._weight += self._weigh(row)
         self._values[row] = value
         self._values.move_to_end(row)
-        if len(self._values) > self._most:
-            self._values.popitem(last=False)
+        while len(self._values) > self._most or (
+            len(self._values) > 1 and self._weight > self._heaviest
+        ):
+            oldest, _ = self._values.popitem(last=False)
+            self._weight -= self._weigh(oldest)
 
     def take_over(self, others: _Kept[_T]) -> None:
         """Add all that another one keeps."""
-        self._values.update(others._values)
+        for row, value in others._values.items():
+            self.keep(row, value)
 
 
 def _spacing(every: int, most: int, deepest: int) -> int:

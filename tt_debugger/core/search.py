@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import msgspec
 
-from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Body
 from tt_debugger.core.text import CUT
 
@@ -314,7 +314,7 @@ class _Scan:
         likely: list[int] = []
         for row, record in zip(rows, records, strict=True):
             self.read += len(record or b"")
-            if record is not None and self._session.heads.kind(row) is Kind.GAP:
+            if record is not None and self._session.heads.is_gap(row):
                 found.append(self._query.in_gap(row, record))
             elif record is None or self._query.may_be_in(record):
                 likely.append(row)
@@ -326,7 +326,7 @@ class _Scan:
 def _folded_index(session: Session, query: Query, rows: range) -> str:
     """Give all that the index has of some rows as one text, folded."""
     part = slice(rows.start, rows.stop)
-    texts = session.ids[part] + session.heads.texts(part)
+    texts = [*session.ids[part], *session.heads.texts(part)]
     if session.labels:
         texts += [session.labels[row] for row in rows if row in session.labels]
     text = "\n".join(texts)

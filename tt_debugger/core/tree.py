@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import compress, count, pairwise
+from itertools import chain, compress, count, pairwise
 from operator import ne
 
 import msgspec
@@ -24,95 +24,162 @@ from tt_debugger.core.findings import Code, Finding, finding
 NO_ROW = -1
 
 
-class Link(msgspec.Struct, frozen=True, gc=False):
-    """How one record names itself and its parent, as the file has it.
+class Links:
+    """How the records of a session name themselves and their parents, as their file has it.
 
-    `id` and `parent` are None where absent; whatever is not text is absent as an id and names
-    nothing as a parent. `name` is the id to use where there is none (`L<line>`).
+    Most have an id and hang on the record before, so columns say so, and only what is otherwise
+    is kept by row: `named` has, of each record without a text as its id, what stands there and
+    the name to use (`L<line>`); `hung` has the parent of each that hangs elsewhere, None for a
+    root. A parent may be anything that a file can hold.
     """
 
-    id: object
-    parent: object
-    name: str
-    line: int | None = None
-    offset: int | None = None
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.named: dict[int, tuple[object, str]] = {}
+        self.hung: dict[int, object] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def append(self, own_id: object, parent: object, name: str) -> None:
+        """Add the next record; the name is used where its id is no text."""
+        row = len(self.ids)
+        before = self.ids[-1] if row else None
+        if isinstance(own_id, str) and own_id:
+            self.ids.append(own_id)
+        else:
+            self.ids.append("")
+            self.named[row] = own_id, name
+        if parent != before or before == "":
+            self.hung[row] = parent
+
+    def extend(self, ids: Sequence[str], parents: Sequence[str | None]) -> None:
+        """Add records that all have an id, none of them empty, as no parent is."""
+        row = len(self.ids)
+        before = self.ids[-1] if row else None
+        self.ids += ids
+        for place in compress(count(), map(ne, parents, chain((before,), ids))):
+            self.hung[row + place] = parents[place]
+
+    def parent(self, row: int) -> object:
+        """Give the parent that a record names."""
+        before = self.ids[row - 1] if row else None
+        return self.hung.get(row, before)
+
+    def copy(self) -> Links:
+        """Give links that can grow apart from these."""
+        twin = Links()
+        twin.ids, twin.named, twin.hung = self.ids.copy(), self.named.copy(), self.hung.copy()
+        return twin
 
 
 class Linked(msgspec.Struct, frozen=True):
     """One id and one parent row per row (NO_ROW for a root), and what was wrong."""
 
-    ids: list[str]
+    ids: Sequence[str]
     parents: array[int]
     findings: tuple[Finding, ...]
 
 
-def link(links: Sequence[Link]) -> Linked:
+Places = Callable[[int], tuple[int | None, int | None]]
+"""Gives the line and the byte offset of a row's record."""
+
+
+def link(links: Links, place: Places = lambda _row: (None, None)) -> Linked:
     """Resolve ids and parents. Of several records with one id the last keeps it."""
-    ids, rows, findings = _distinct_ids(links)
-    parents: array[int] = array("q", bytes(8 * len(links)))
-    for row, each in enumerate(links):
-        parent = rows.get(each.parent) if isinstance(each.parent, str) else None
-        parents[row] = NO_ROW if parent is None else parent
-        if parent is None and each.parent is not None:
-            findings.append(_missing_parent(each, ids[row]))
-    for row in _cycle_cuts(parents):
+    ids, repeated, findings = _distinct_ids(links, place)
+    parents = array("q", range(NO_ROW, len(links) - 1))
+    rows = _rows_named(links, repeated)
+    for row, parent in links.hung.items():
+        parents[row] = rows.get(parent, NO_ROW) if isinstance(parent, str) else NO_ROW
+        if parents[row] == NO_ROW and parent is not None:
+            findings.append(_missing_parent(parent, ids[row], *place(row)))
+    # What hangs on a row before it whose id is used again means by that id the last that has it.
+    meant = [row + 1 for row in repeated if row + 1 < len(links) and row + 1 not in links.hung]
+    for row in meant:
+        parents[row] = rows[links.ids[row - 1]]
+    may_have_cycles = any(parents[row] >= row for row in (*links.hung, *meant))
+    for row in _cycle_cuts(parents) if may_have_cycles else ():
         parents[row] = NO_ROW
+        line, offset = place(row)
         findings.append(
             finding(
                 Code.CYCLE,
-                f"{ids[row]} is its own ancestor through {links[row].parent!r}",
+                f"{ids[row]} is its own ancestor through {links.parent(row)!r}",
                 hint="the lowest line of the cycle is shown as a root",
-                line=links[row].line,
-                offset=links[row].offset,
+                line=line,
+                offset=offset,
                 checkpoint=ids[row],
             )
         )
     return Linked(ids, parents, tuple(findings))
 
 
-def _distinct_ids(links: Sequence[Link]) -> tuple[list[str], dict[str, int], list[Finding]]:
-    rows: dict[str, int] = {}
-    ids: list[str] = []
-    findings: list[Finding] = []
+def _distinct_ids(links: Links, place: Places) -> tuple[list[str], list[int], list[Finding]]:
+    """Give one id per row, all different, and the rows whose id a later one has too."""
+    taken = set(links.ids)
+    has_empty = bool(links.named)
     repeated: list[int] = []
-    for row, each in enumerate(links):
-        if isinstance(each.id, str):
-            earlier = rows.get(each.id)
-            if earlier is not None:
-                repeated.append(earlier)
-            rows[each.id] = row
-            ids.append(each.id)
-        else:
-            ids.append("")
-            if each.id is not None:
-                findings.append(
-                    finding(
-                        Code.NO_ID,
-                        f"the id {each.id!r:.60} is not text",
-                        hint=f"shown as {each.name}",
-                        line=each.line,
-                        offset=each.offset,
-                        checkpoint=each.name,
-                    )
+    if len(taken) - has_empty != len(links) - len(links.named):
+        repeated = _repeated(links)
+    if not repeated and not links.named:
+        return links.ids, repeated, []
+    ids = links.ids.copy()
+    taken.discard("")
+    findings: list[Finding] = []
+    for row, (own_id, name) in links.named.items():
+        ids[row] = _free(name, taken)
+        if own_id is not None and not isinstance(own_id, str):
+            line, offset = place(row)
+            findings.append(
+                finding(
+                    Code.NO_ID,
+                    f"the id {own_id!r:.60} is not text",
+                    hint=f"shown as {name}",
+                    line=line,
+                    offset=offset,
+                    checkpoint=name,
                 )
-    taken = set(rows)
-    for row, each in enumerate(links):
-        if not ids[row]:
-            ids[row] = _free(each.name, taken)
+            )
     for row in repeated:
-        each = links[row]
-        ids[row] = _free(f"{ids[row]}@{each.line if each.line is not None else row + 1}", taken)
+        line, offset = place(row)
+        ids[row] = _free(f"{ids[row]}@{row + 1 if line is None else line}", taken)
         findings.append(
             finding(
                 Code.DUPLICATE_ID,
-                f"the id {each.id} is used again later; the last one keeps it",
+                f"the id {links.ids[row]} is used again later; the last one keeps it",
                 hint=f"this one is shown as {ids[row]}",
-                line=each.line,
-                offset=each.offset,
+                line=line,
+                offset=offset,
                 checkpoint=ids[row],
             )
         )
-    return ids, rows, findings
+    return ids, repeated, findings
+
+
+def _repeated(links: Links) -> list[int]:
+    """Give the rows whose id a later one has too, each when that one comes."""
+    last: dict[str, int] = {}
+    repeated: list[int] = []
+    for row, own_id in enumerate(links.ids):
+        if own_id:
+            if own_id in last:
+                repeated.append(last[own_id])
+            last[own_id] = row
+    return repeated
+
+
+def _rows_named(links: Links, repeated: Sequence[int]) -> dict[str, int]:
+    """Give the row of each id that a row names which does not simply hang on the one before."""
+    wanted = {parent for parent in links.hung.values() if isinstance(parent, str)}
+    wanted.update(links.ids[row] for row in repeated)
+    if not wanted:
+        return {}
+    rows = {name: row for row, name in enumerate(links.ids) if name in wanted}
+    rows.pop("", None)
+    # An empty id is a name for what names it, though it is not shown.
+    rows.update(("", row) for row, (own, _) in links.named.items() if own == "")
+    return rows
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -122,14 +189,14 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _missing_parent(each: Link, own: str) -> Finding:
-    named = each.parent if isinstance(each.parent, str) else f"{each.parent!r:.60}"
+def _missing_parent(parent: object, own: str, line: int | None, offset: int | None) -> Finding:
+    named = parent if isinstance(parent, str) else f"{parent!r:.60}"
     return finding(
         Code.MISSING_PARENT,
         f"the parent {named} of {own} is not in this session",
         hint="shown as a root; the missing record was lost or never written",
-        line=each.line,
-        offset=each.offset,
+        line=line,
+        offset=offset,
         checkpoint=own,
     )
 
@@ -247,6 +314,11 @@ class Tree:
         while row != NO_ROW:
             yield row
             row = self.parents[row]
+
+    def root_of(self, row: int) -> int:
+        """Give the root that a row descends from."""
+        *_, (root, _) = self.stretches_above(row)
+        return root
 
     def stretches_above(self, row: int) -> Iterator[tuple[int, int]]:
         """Go from a row up to its root by stretches of rows, each from and to, itself first."""

@@ -7,14 +7,26 @@ installed beside ttdbg adds its own through the entry point group `ttdbg.formats
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from pathlib import Path
 
+import msgspec
+
 from tt_debugger.errors import CannotReadError, StoreError, outside_errors
+from tt_debugger.storage.files import folder_refused
+from tt_debugger.storage.probe import probe as look_at
+from tt_debugger.storage.signatures import signature_of
 from tt_debugger.store import Match, Probe, Store
 
 GROUP = "ttdbg.formats"
 _NOT_FORMATS = frozenset(("shared",))
-_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """What a format says of a location; `match` is None where it has no claim to it."""
+
+    store: type[Store]
+    match: Match | None
 
 
 def known_formats() -> tuple[type[Store], ...]:
@@ -22,6 +34,7 @@ def known_formats() -> tuple[type[Store], ...]:
     return (*own_formats(), *installed_formats())
 
 
+@cache
 def own_formats() -> tuple[type[Store], ...]:
     """Give the stores of the modules of this package."""
     names = sorted(path.stem for path in Path(__path__[0]).iterdir())
@@ -58,24 +71,57 @@ def recognise(probe: Probe) -> tuple[type[Store], Match]:
         match = best_match(probe, stores())
         if match is not None:
             return match
-    if probe.head.startswith(_UTF_16_MARKS):
-        raise CannotReadError(
-            f"cannot read {probe.location}: it is UTF-16, not UTF-8",
-            "convert it first, for example with iconv -f UTF-16 -t UTF-8",
-        )
+    raise _unrecognised(probe)
+
+
+def is_session(folder: str) -> bool:
+    """Tell whether a folder is itself a session, and not one that holds sessions."""
+    try:
+        recognise(look_at(folder))
+    except CannotReadError:
+        return False
+    return True
+
+
+def _unrecognised(probe: Probe) -> CannotReadError:
+    if probe.inside is not None:
+        return folder_refused(probe.location)
+    signature = signature_of(probe.head)
     names = ", ".join(sorted(store.format for store in known_formats()))
-    raise CannotReadError(
-        f"cannot read {probe.location}: no format recognises it",
-        f"known formats: {names}; see `ttdbg formats`",
-    )
+    known = f"known formats: {names}; see `ttdbg formats`"
+    if signature is not None:
+        return CannotReadError(
+            f"cannot read {probe.location}: it is {signature.name}", signature.hint or known
+        )
+    return CannotReadError(f"cannot read {probe.location}: no format recognises it", known)
 
 
 def best_match(probe: Probe, stores: tuple[type[Store], ...]) -> tuple[type[Store], Match] | None:
     """Give the format with the strongest claim to a location, or None where none has one."""
-    claims: list[tuple[type[Store], Match]] = []
+    first = next(iter(_asked(probe, stores)), None)
+    return None if first is None or first.match is None else (first.store, first.match)
+
+
+def claims(probe: Probe) -> tuple[Claim, ...]:
+    """Give what every format says of a location: first those with a claim, in their order.
+
+    That is ours before installed ones, which otherwise are asked only where none of ours has a
+    claim; the first is the format that `recognise` gives.
+    """
+    said = (*_asked(probe, own_formats()), *_asked(probe, installed_formats()))
+    return tuple(sorted(said, key=lambda each: each.match is None))
+
+
+def _asked(probe: Probe, stores: tuple[type[Store], ...]) -> list[Claim]:
+    """Ask formats about a location: the strongest claim is the first answer.
+
+    None of ours reads what is no text, though lines of JSON may stand in an archive.
+    """
+    signature = signature_of(probe.head)
+    is_text = signature is None or signature.is_text
+    said: list[Claim] = []
     for store in stores:
         with outside_errors(store.format):
-            match = store.sniff(probe)
-        if match is not None:
-            claims.append((store, match))
-    return max(claims, key=lambda claim: claim[1].score, default=None)
+            is_asked = is_text or not store.__module__.startswith(__name__)
+            said.append(Claim(store, store.sniff(probe) if is_asked else None))
+    return sorted(said, key=lambda each: -each.match.score if each.match else 0)

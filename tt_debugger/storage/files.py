@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 from tt_debugger.errors import CannotReadError
+from tt_debugger.storage.stdin import STDIN, opened_stdin
 
 HEAD = 64 * 1024
 """How much of a file a probe sees at least, in bytes."""
@@ -39,7 +40,7 @@ _REASONS = {
 
 
 class RegularFile:
-    """An open regular file, read by offset.
+    """An open regular file, read by offset; of stdin what came through it.
 
     Raises CannotReadError at once for anything else: folders, pipes, devices, kernel files.
     """
@@ -47,7 +48,7 @@ class RegularFile:
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            self._descriptor = os.open(path, _FLAGS)
+            self._descriptor = opened_stdin() if path == STDIN else os.open(path, _FLAGS)
         except (OSError, ValueError) as error:
             raise CannotReadError(
                 f"cannot read {path}: {_reason(error)}", _hint_for_missing(path, error)
@@ -62,10 +63,7 @@ class RegularFile:
         status = os.fstat(self._descriptor)
         for is_kind, name in _KINDS:
             if is_kind(status.st_mode):
-                raise CannotReadError(
-                    f"cannot read {self.path}: it is {name}, not a file",
-                    _hint_for(name, self.path),
-                )
+                raise _refused(self.path, name)
         if status.st_size == 0 and _reads_in_spite_of_size(self._descriptor):
             raise CannotReadError(
                 f"cannot read {self.path}: it has no size, as files of the kernel have",
@@ -75,6 +73,10 @@ class RegularFile:
     def size(self) -> int:
         """Give the size in bytes as it is now."""
         return os.fstat(self._descriptor).st_size
+
+    def status(self) -> os.stat_result:
+        """Give what the system says of the file now."""
+        return os.fstat(self._descriptor)
 
     def read(self, offset: int, length: int) -> bytes:
         """Read up to `length` bytes at `offset`; fewer only at the end of the file."""
@@ -88,6 +90,20 @@ class RegularFile:
             length -= len(part)
         return b"".join(parts)
 
+    def data_after(self, offset: int) -> int:
+        """Give where the next bytes are stored at or after an offset, the size if none are.
+
+        What lies between is a hole: it reads as NUL bytes, and was never written. Where a system
+        does not tell holes, that is the offset itself.
+        """
+        size = self.size()
+        if offset >= size or not hasattr(os, "SEEK_DATA"):
+            return min(offset, size)
+        try:
+            return min(os.lseek(self._descriptor, offset, os.SEEK_DATA), size)
+        except OSError as error:
+            return size if error.errno == errno.ENXIO else offset
+
     def _read_once(self, offset: int, length: int) -> bytes:
         try:
             if hasattr(os, "pread"):
@@ -99,6 +115,8 @@ class RegularFile:
 
     def is_current(self) -> bool:
         """Tell whether the path still leads to this very file."""
+        if self.path == STDIN:
+            return True
         try:
             return os.path.samestat(os.fstat(self._descriptor), Path(self.path).stat())
         except OSError:
@@ -124,6 +142,15 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
+def folder_refused(path: str) -> CannotReadError:
+    """Give the error for a folder that is not itself a session; the hint names files in it."""
+    return _refused(path, "a folder")
+
+
+def _refused(path: str, kind: str) -> CannotReadError:
+    return CannotReadError(f"cannot read {path}: it is {kind}, not a file", _hint_for(kind, path))
+
+
 def _hint_for(kind: str, path: str) -> str | None:
     if kind != "a folder":
         return "give the path of a session file"
@@ -138,8 +165,6 @@ def _hint_for(kind: str, path: str) -> str | None:
 
 
 def _hint_for_missing(path: str, error: Exception) -> str | None:
-    if path == "-":
-        return "stdin is not read yet: save what comes from the pipe to a file first"
     if isinstance(error, OSError) and error.errno == errno.ENOENT and "#" in path:
         return "what follows a # is a ref; the file before it was not found either"
     return None

@@ -1,22 +1,21 @@
 """Marks: names that a person gave to checkpoints, kept apart from the session itself.
 
 Each session has one small file of its own in the user's state folder; nothing is ever written
-beside a session. A file that cannot be read holds no marks.
+beside a session. A file that cannot be read holds no marks. Those of stdin are forgotten when
+ttdbg ends: nobody could open it again.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from tt_debugger.core.json import as_map
 from tt_debugger.errors import CannotReadError, CannotWriteError, UsageError
 from tt_debugger.storage.files import RegularFile
+from tt_debugger.storage.replacing import replace
+from tt_debugger.storage.stdin import STDIN
 
 LARGEST = 1 << 20
 """Bytes of the largest file that is read as marks."""
@@ -62,25 +61,36 @@ class Marks(Mapping[str, str]):
 
     def _stored(self) -> dict[str, str]:
         """Give the marks as they are now: another ttdbg may have set some."""
+        if self._location == STDIN:
+            return dict(self._known or {})
         return _marks_in(_content(self._path())) or {}
 
     def _path(self) -> Path:
+        # Only who asks for marks pays for the import.
+        import hashlib
+
         name = hashlib.sha256(f"{_real(self._location)}\0{self._session}".encode(errors="replace"))
         return _folder() / f"{name.hexdigest()[:32]}.json"
 
     def _write(self, marks: dict[str, str]) -> None:
+        if self._location != STDIN:
+            self._write_file(marks)
+        self._known = marks
+
+    def _write_file(self, marks: dict[str, str]) -> None:
+        import json
+
         path = self._path()
         value = {"location": _real(self._location), "session": self._session, "marks": marks}
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _keep_aside_if_damaged(path)
-            _replace(path, json.dumps(value, indent=1).encode())
+            replace(path, (json.dumps(value, indent=1).encode(),))
         except OSError as error:
             raise CannotWriteError(
                 f"cannot keep the mark: {error.strerror or error}",
                 f"marks are kept in {path.parent}; XDG_STATE_HOME names another place",
             ) from error
-        self._known = marks
 
 
 def _folder() -> Path:
@@ -113,6 +123,8 @@ def _content(path: Path) -> bytes:
 
 def _marks_in(content: bytes) -> dict[str, str] | None:
     """Read marks, None where the content is none."""
+    import json
+
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -126,16 +138,3 @@ def _marks_in(content: bytes) -> dict[str, str] | None:
 def _keep_aside_if_damaged(path: Path) -> None:
     if path.exists() and _marks_in(_content(path)) is None:
         path.replace(path.with_suffix(".damaged"))
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, readable for its owner alone."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".marks-")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding, Severity
 from tt_debugger.core.json import as_map, text_or_none
-from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
+from tt_debugger.core.model import KIND_NUMBERS, Extent, Head, Kind, Session, SessionId, Usage
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import Linked
 from tt_debugger.formats.shared.context import kept_entries_missing
@@ -22,7 +22,15 @@ from tt_debugger.formats.shared.pi_messages import (
     message_head,
     usage_of,
 )
-from tt_debugger.formats.shared.reading import Place, Reading, Verdict
+from tt_debugger.formats.shared.reading import (
+    Name,
+    Place,
+    PlainEntry,
+    Plainly,
+    Reading,
+    Verdict,
+    moment_of,
+)
 
 FORMAT = "pi"
 NEWEST_VERSION = 3
@@ -67,6 +75,8 @@ class PiSession(msgspec.Struct, frozen=True):
     titles: tuple[tuple[int, str | None], ...]
     """The rows that set the session's name, and the name. Pi takes the latest in the file."""
     entry_names: tuple[str | None, ...]
+    has_edits: bool = False
+    """Whether any entry edits another, before or after it."""
 
     def title_at(self, row: int) -> str | None:
         """Give the session's name when the entry of a row was written."""
@@ -74,9 +84,89 @@ class PiSession(msgspec.Struct, frozen=True):
         return self.titles[place - 1][1] if place else None
 
 
+class _Entry(
+    msgspec.Struct,
+    gc=False,
+    tag_field="type",
+    rename={"own_id": "id", "parent": "parentId", "time": "timestamp"},
+):
+    """An entry of which the index needs to know no more at once."""
+
+    kind: ClassVar[int]
+    own_id: Name
+    parent: Name | None = None
+    time: datetime | None = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    """A message of any content: it need only be an object."""
+
+
+class _MessageEntry(_Entry, gc=False, kw_only=True, tag="message"):
+    kind: ClassVar[int] = KIND_NUMBERS[Kind.MESSAGE]
+    message: _Message
+
+
+class _CustomMessage(_Entry, gc=False, tag="custom_message"):
+    kind: ClassVar[int] = KIND_NUMBERS[Kind.MESSAGE]
+
+
+class _ModelChange(_Entry, gc=False, tag="model_change"):
+    kind: ClassVar[int] = KIND_NUMBERS[Kind.MODEL_CHANGE]
+
+
+class _ThinkingChange(_Entry, gc=False, tag="thinking_level_change"):
+    kind: ClassVar[int] = KIND_NUMBERS[Kind.SETTING]
+
+
+class _BranchSummary(_Entry, gc=False, tag="branch_summary"):
+    kind: ClassVar[int] = KIND_NUMBERS[Kind.BRANCH_SUMMARY]
+
+
+class _Custom(_Entry, gc=False, tag="custom"):
+    kind: ClassVar[int] = KIND_NUMBERS[Kind.CUSTOM]
+
+
+class _Usage(_Entry, gc=False, tag="usage"):
+    kind: ClassVar[int] = KIND_NUMBERS[Kind.CUSTOM]
+
+
+_decode_entry = msgspec.json.Decoder(
+    _MessageEntry
+    | _CustomMessage
+    | _ModelChange
+    | _ThinkingChange
+    | _BranchSummary
+    | _Custom
+    | _Usage
+).decode
+
+
+def entry_head(entry: dict[str, Any]) -> Head:
+    """Give the head of an entry of a type that Pi knows."""
+    return _HEADS[entry["type"]](entry)
+
+
+class _Notes(TypedDict):
+    """What reading a Pi file keeps in mind."""
+
+    header: dict[str, Any] | None
+    version: int
+    labels: list[Label]
+    titles: list[tuple[int, str | None]]
+    taken: int
+    entry_names: list[str | None]
+    compactions: list[tuple[int, dict[str, Any]]]
+    has_edits: bool
+    passed_over: set[int]
+    passed_line: int
+
+
 class PiReading(Reading):
     """A Pi file, read entry by entry."""
 
+    plainly: ClassVar[Plainly | None] = Plainly(_decode_entry, entry_head)
+    kept: ClassVar[Any] = _Notes
     agent: ClassVar[str] = "Pi"
     verdicts: ClassVar[Mapping[Code, Verdict]] = _VERDICTS
 
@@ -86,8 +176,10 @@ class PiReading(Reading):
         self.version = 1
         self.labels: list[Label] = []
         self.titles: list[tuple[int, str | None]] = []
+        self.taken = 0
         self.entry_names: list[str | None] = []
-        self.compactions: list[tuple[int, Mapping[str, Any]]] = []
+        self.compactions: list[tuple[int, dict[str, Any]]] = []
+        self.has_edits = False
         self.passed_over: set[int] = set()
         self.passed_line = 0
 
@@ -112,7 +204,7 @@ class PiReading(Reading):
         if is_header:
             self._take_header(record, place)
             return
-        first_version = self.version == 1 and self.header is not None
+        first_version = self.is_first_version
         # For Pi an empty id names nothing, and an empty parent is none.
         own_id = place.name if first_version else _none_if_empty(record.get("id"))
         parent = _none_if_empty(record.get("parentId"))
@@ -121,7 +213,7 @@ class PiReading(Reading):
         head = self._head(record, place)
         self.add(head, own_id, parent, place, _seconds(record.get("timestamp")))
         if place.is_json:
-            self.entry_names.append(place.name if first_version else None)
+            self._count(place.name if first_version else None)
         else:
             self.passed_over.add(len(self.links) - 1)
 
@@ -130,12 +222,32 @@ class PiReading(Reading):
         if value is msgspec.UNSET or (not value and not isinstance(value, list)):
             return _SKIPPED
         self._check_first(place, is_header=False)
-        self.entry_names.append(None)
+        self._count(None)
         return _TAKEN
+
+    @property
+    def is_first_version(self) -> bool:
+        """Whether entries have no ids, but hang on each other in order."""
+        return self.version == 1 and self.header is not None
+
+    @property
+    def reads_plainly(self) -> bool:
+        """Whether an entry of the common shape means now what it means by itself."""
+        return self.taken > 0 and not self.is_first_version
+
+    def took(self, run: Sequence[PlainEntry]) -> None:
+        """Count the entries that were added the quick way."""
+        self.taken += len(run)
+
+    def _count(self, name: str | None) -> None:
+        """Count a line that Pi takes for an entry; in version 1 it names others by that count."""
+        self.taken += 1
+        if self.is_first_version:
+            self.entry_names.append(name)
 
     def _check_first(self, place: Place, *, is_header: bool) -> None:
         """Say that Pi refuses a file in which the first that it can read is no header."""
-        if self.entry_names or is_header:
+        if self.taken or is_header:
             return
         self.note(
             Code.AGENT_REFUSES,
@@ -156,9 +268,9 @@ class PiReading(Reading):
         )
 
     def _take_header(self, record: dict[str, Any], place: Place) -> None:
-        is_first = not self.entry_names
+        is_first = not self.taken
         if place.is_json:
-            self.entry_names.append(None)
+            self._count(None)
         if self.header is not None:
             self.note(
                 Code.HEADER,
@@ -169,6 +281,8 @@ class PiReading(Reading):
             return
         self.header = record
         self.version = _version(record.get("version"))
+        if self.is_first_version:
+            self.entry_names = [None] * self.taken
         if self.version > NEWEST_VERSION:
             self.note(
                 Code.NEWER_VERSION,
@@ -202,10 +316,17 @@ class PiReading(Reading):
             self.labels.append(Label(record.get("targetId"), record.get("label"), place))
         elif kind == "session_info":
             self.titles.append((len(self.heads), title(record)))
+        elif kind == "context_edit":
+            self.has_edits = True
         elif kind == "compaction":
             kept = {key: record.get(key) for key in ("firstKeptEntryId", "firstKeptEntryIndex")}
             self.compactions.append((len(self.heads), kept))
         return head
+
+    def facts(self) -> PiSession:
+        """Give what replay needs to know of the file."""
+        names = tuple(self.entry_names)
+        return PiSession(self.version, tuple(self.titles), names, self.has_edits)
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last entry of the file is the active leaf."""
@@ -222,14 +343,14 @@ class PiReading(Reading):
             text_or_none(header.get("cwd")),
             _forked_from(header),
             extent,
-            own=PiSession(self.version, tuple(self.titles), tuple(self.entry_names)),
+            own=self.facts(),
         )
 
     def findings_of(self, session: Session) -> list[Finding]:
         """Give what only the whole session shows: labels and compactions that name nothing."""
         kept = ((row, first_kept(session, entry)) for row, entry in self.compactions)
         return [
-            *labels_on_nothing(self.labels, session.rows),
+            *labels_on_nothing(self.labels, session),
             *super().findings_of(session),
             *kept_entries_missing(session, kept, self.agent),
         ]
@@ -237,10 +358,14 @@ class PiReading(Reading):
 
 def _last_entry(reading: PiReading) -> int | None:
     """Give the last entry that Pi reads; where it reads none, the last one that there is."""
-    rows = range(len(reading.links) - 1, -1, -1)
-    entries = [row for row in rows if reading.heads.kind(row) is not Kind.GAP]
-    read = (row for row in entries if row not in reading.passed_over)
-    return next(read, entries[0] if entries else None)
+    last = None
+    for row in range(len(reading.links) - 1, -1, -1):
+        if reading.heads.is_gap(row):
+            continue
+        if row not in reading.passed_over:
+            return row
+        last = row if last is None else last
+    return last
 
 
 def _none_if_empty(name: object) -> object:
@@ -283,19 +408,26 @@ def title(record: Mapping[str, Any]) -> str | None:
 
 def _seconds(value: Any) -> float | None:
     """Give the seconds of an ISO time, None for anything else."""
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None
+    return moment_of(value) if isinstance(value, str) else None
 
 
 def milliseconds(value: Any) -> int | None:
     """Give the milliseconds since 1970 of an ISO time, None for anything else."""
     seconds = _seconds(value)
     return None if seconds is None else round(seconds * 1000)
+
+
+def usage_in(entry: Mapping[str, Any]) -> Usage | None:
+    """Give what an entry says that it used."""
+    match entry.get("type"):
+        case "message":
+            message = as_map(entry.get("message"))
+            is_counted = message.get("role") in ("assistant", "toolResult")
+            return usage_of(message.get("usage")) if is_counted else None
+        case "compaction" | "branch_summary" | "usage":
+            return usage_of(entry.get("usage"))
+        case _:
+            return None
 
 
 def _compaction_head(entry: Mapping[str, Any]) -> Head:

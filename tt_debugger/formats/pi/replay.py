@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -16,8 +17,14 @@ import msgspec
 from tt_debugger.core.changes import Append, Change, Put, Splice, State
 from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session, Usage
-from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Step
-from tt_debugger.formats.pi.reading import NEWEST_VERSION, PiSession, first_kept, milliseconds
+from tt_debugger.core.replay import BATCH, Bodies, Body, Replay, Resumed, Step
+from tt_debugger.formats.pi.reading import (
+    NEWEST_VERSION,
+    PiSession,
+    first_kept,
+    milliseconds,
+    usage_in,
+)
 from tt_debugger.formats.pi.resume import sent
 from tt_debugger.formats.shared.context import (
     MESSAGES,
@@ -80,8 +87,42 @@ class PiRules:
                 changes, own = _appended(session, row, entry, own)
                 changes, own = _with_model(entry, own, changes)
         changes, own = _with_title(session, row, entry, changes, own)
-        usage, spent = used(own.usage, session.heads.usage(row))
+        usage, spent = used(own.usage, usage_in(entry))
         return Step((*changes, *spent), msgspec.structs.replace(own, usage=usage))
+
+    def recent(self, session: Session, row: int, count: int, bodies: Bodies) -> list[Any] | None:
+        """Give the last messages of the context at a row, going up from it.
+
+        An edit may stand before what it edits, so where there are any the whole path is asked.
+        """
+        facts: PiSession = session.own
+        if facts.has_edits and not self._uncompacted:
+            return None
+        found: list[Any] = []
+        path = session.tree.ancestors(row)
+        while len(found) < count and (rows := list(islice(path, BATCH))):
+            for each, body in zip(rows, bodies(rows), strict=True):
+                entry = as_map(body)
+                if entry.get("type") == "compaction" and not self._uncompacted:
+                    return self._recent_of_compacted(session, each, found, count, bodies)
+                found += reversed(messages_of(session, entry))
+        return found[:count][::-1]
+
+    def _recent_of_compacted(
+        self, session: Session, row: int, after: list[Any], count: int, bodies: Bodies
+    ) -> list[Any]:
+        """Give the last messages where those after a compaction, last one first, are too few."""
+        (entry,) = map(as_map, bodies((row,)))
+        kept = _kept_rows(session, row, entry)[::-1]
+        found = list(after)
+        for begin in range(0, len(kept), BATCH):
+            if len(found) >= count:
+                break
+            for body in map(as_map, bodies(kept[begin : begin + BATCH])):
+                if body.get("type") != "compaction" and not _is_system(body):
+                    found += reversed(messages_of(session, body))
+        found += reversed(messages_of(session, entry))
+        return found[:count][::-1]
 
     def resume(self, replay: Replay, row: int) -> Resumed:
         """Give what Pi would send, from the context to the provider-neutral messages."""

@@ -88,6 +88,10 @@ def used(total: Usage | None, usage: Usage | None) -> tuple[Usage | None, tuple[
 def kept_row(session: Session, row: int, first: object) -> int | None:
     """Give the row from which a compaction keeps, if it is before it on the path."""
     kept = session.rows.get(first) if isinstance(first, str) else None
+    return _if_before(session, row, kept)
+
+
+def _if_before(session: Session, row: int, kept: int | None) -> int | None:
     is_before = kept is not None and kept != row and session.tree.is_ancestor(kept, row)
     return kept if is_before else None
 
@@ -99,15 +103,18 @@ def kept_entries_missing(
 
     Of each, its row and the id it names; one that names none or itself keeps nothing on purpose.
     """
+    named = list(compactions)
+    rows = session.rows_of({first for _, first in named if isinstance(first, str)})
     return [
         finding(
             Code.KEPT_ENTRY_MISSING,
             f"the compaction keeps from {first!r:.60}, which is not before it on the path",
             hint=f"{agent} keeps nothing but the summary",
-            line=session.heads[row].line,
-            offset=session.heads[row].offset,
+            line=session.heads.line(row),
+            offset=session.heads.offset(row),
             checkpoint=session.ids[row],
         )
-        for row, first in compactions
-        if first not in (None, session.ids[row]) and kept_row(session, row, first) is None
+        for row, first in named
+        if first not in (None, session.ids[row])
+        and _if_before(session, row, rows.get(first) if isinstance(first, str) else None) is None
     ]

@@ -10,29 +10,37 @@ import gc
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from itertools import takewhile
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
 
 from tt_debugger.core.json import as_map
-from tt_debugger.core.model import Kind, Session, SessionId
+from tt_debugger.core.model import Head, Heads, Session, SessionId
 from tt_debugger.core.replay import Body, Rules
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.index import LAYOUT, Kept, blocks_of, parts_of
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
 from tt_debugger.formats.shared.records import Record, records
 from tt_debugger.storage.files import RegularFile
-from tt_debugger.storage.lines import Line, lines
+from tt_debugger.storage.index_cache import Entry, Seen, keep, look_at, may_keep, recall
+from tt_debugger.storage.lines import LONGEST, Block, Line, blocks, lines
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
 FINGERPRINT = 4096
-PROGRESS_EVERY = 1024
+LARGE = 8 << 20
+"""Bytes of a file of which the end is worth being shown before all of it is read."""
+TAIL = 1 << 18
+"""Bytes of that end."""
+READ_TOGETHER = 1 << 20
+"""Bytes of neighbouring records that are read at once."""
 
+_decode = msgspec.json.Decoder().decode
 _NAMED_BY_LINE = re.compile(r"L\d+(\.\d+)?'*\Z")
 
 
@@ -42,12 +50,15 @@ class _Position(msgspec.Struct, frozen=True):
     The fingerprint is of all that was read, a torn end included: it may be written anew in place.
     """
 
-    reading: Reading
+    reading: Callable[[], Reading]
     offset: int
     number: int
     fingerprint: str
     size: int
     session: Session
+    seen: Seen
+    kept_waiting: int | None = None
+    """Rows that were not described yet in what is kept of the file, None if nothing good is."""
 
 
 class JsonlFile(ABC):
@@ -62,6 +73,7 @@ class JsonlFile(ABC):
     def __init__(self, location: str) -> None:
         self.location = location
         self._file = RegularFile(location)
+        self._entry: Entry | None = None
 
     @classmethod
     @abstractmethod
@@ -75,9 +87,9 @@ class JsonlFile(ABC):
 
     def sessions(self) -> Sequence[SessionId]:
         """Give the one session's id, reading no further than to where it stands."""
-        reading = self.reading(self.location)
+        reading = self._new_reading()
         if not reading.has_session_id:
-            for line in self._lines_there():
+            for line in lines(self._file):
                 reading.read(line)
                 if reading.has_session_id:
                     break
@@ -88,8 +100,99 @@ class JsonlFile(ABC):
         """Give the rules of the format."""
 
     def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
-        """Read the index of the whole file."""
-        return self._read_on(self.reading(self.location), 0, 1, progress)
+        """Read the index of the whole file, or what is kept of it and what was added since."""
+        kept = self._recalled()
+        if kept is None:
+            return self._read_on(self._new_reading(), 0, 1, progress)
+        if kept.size < self._file.size():
+            return self._read_on(kept.reading().copied(), kept.size, kept.number, progress)
+        position = _Position(
+            kept.reading,
+            kept.size,
+            kept.number,
+            self._fingerprint(kept.size),
+            kept.size,
+            kept.session,
+            look_at(self._file),
+            kept.session.heads.waiting() if kept.is_quick else None,
+        )
+        progress(kept.size, kept.size)
+        return Loaded(kept.session, Cursor(position))
+
+    def tail(self) -> Session | None:
+        """Give the records at the end of a large file, as if they followed its first line."""
+        size = self._file.size()
+        if size < LARGE:
+            return None
+        reading = self._new_reading()
+        first = next(lines(self._file))
+        reading.read(first)
+        if len(reading.heads) or reading.has_open_gap:
+            # No header, which says how to read the others.
+            reading = self._new_reading()
+        length, begin = TAIL, 0
+        while not begin and length <= LARGE:
+            # Not the line end of the last line, behind which nothing stands.
+            begin = self._file.read(size - length, length).find(b"\n", 0, length - 1) + 1
+            length *= 2
+        if not begin:
+            return None
+        begin += size - length // 2
+        tail = None
+        for part in blocks(self._file, begin, first.number + 1, size):
+            if isinstance(part, Block):
+                reading.read_block(part)
+            elif part.is_whole:
+                reading.read(part)
+            else:
+                tail = part
+        return _with_tail(reading, tail, size)
+
+    def _recalled(self) -> Kept | None:
+        """Give what is kept of the file, if it is good for anything."""
+        entry = recall(self._file, self._kind) if self._may_keep() else None
+        if entry is None:
+            return None
+        try:
+            kept = Kept(entry, self._new_reading())
+        except (ValueError, LookupError, msgspec.MsgspecError):
+            entry.close()
+            return None
+        self._keep_open(entry)
+        return kept
+
+    def remember(self, loaded: Loaded) -> bool:
+        """Keep the index of the file, so that it opens at once the next time.
+
+        Tells whether more is kept now than before. What ends in a torn line is not kept.
+        """
+        position, session = loaded.cursor.position, loaded.session
+        if not isinstance(position, _Position) or not self._may_keep():
+            return False
+        reading = position.reading()
+        if reading.heads is not session.heads or session.heads.waiting() == position.kept_waiting:
+            return False
+        parts = parts_of(reading, session, position.number)
+        if not keep(self._file, self._kind, position.seen, parts, blocks_of(session)):
+            return False
+        kept = recall(self._file, self._kind)
+        if kept is not None:
+            # What the rows say can be asked of the entry now.
+            session.heads.unload(kept.block)
+            self._keep_open(kept)
+        return True
+
+    def _keep_open(self, entry: Entry) -> None:
+        if self._entry is not None:
+            self._entry.close()
+        self._entry = entry
+
+    def _may_keep(self) -> bool:
+        return self.reading.kept is not None and may_keep(self._file)
+
+    @property
+    def _kind(self) -> str:
+        return f"{self.format} {LAYOUT}"
 
     def follow(self, since: Cursor) -> Loaded:
         """Read on from a cursor; from the beginning if the file was cut or replaced."""
@@ -97,18 +200,16 @@ class JsonlFile(ABC):
         if not self._file.is_current():
             self._reopen()
         if self._fingerprint(position.size) != position.fingerprint:
-            return self._read_on(self.reading(self.location), 0, 1, unheard)
+            return self._read_on(self._new_reading(), 0, 1, unheard)
         if self._file.size() == position.size:
             return Loaded(position.session, since)
-        return self._read_on(position.reading.copied(), position.offset, position.number, unheard)
+        reading = position.reading().copied()
+        return self._read_on(reading, position.offset, position.number, unheard)
 
-    def _lines_there(self, offset: int = 0, number: int = 1) -> Iterator[Line]:
-        """Go over the lines that begin before the end that the file has now.
-
-        A writer may be faster than this reader; what it adds is for `follow`.
-        """
-        size = self._file.size()
-        return takewhile(lambda line: line.offset < size, lines(self._file, offset, number))
+    def _new_reading(self) -> Reading:
+        reading = self.reading(self.location)
+        reading.heads.describe = self._described
+        return reading
 
     def _reopen(self) -> None:
         try:
@@ -119,20 +220,26 @@ class JsonlFile(ABC):
         old.close()
 
     def _read_on(self, reading: Reading, offset: int, number: int, progress: Progress) -> Loaded:
+        seen = look_at(self._file)
         size, tail = self._file.size(), None
         with _no_collection():
-            for line in self._lines_there(offset, number):
-                if not line.is_whole:
-                    tail = line
+            for part in blocks(self._file, offset, number, size):
+                if isinstance(part, Block):
+                    reading.read_block(part)
+                    offset, number = part.end, number + len(part.lines)
+                elif part.is_whole:
+                    reading.read(part)
+                    offset, number = offset + part.length, number + 1
+                else:
+                    tail = part
                     break
-                reading.read(line)
-                offset, number = line.offset + line.length, line.number + 1
-                if number % PROGRESS_EVERY == 0:
-                    progress(min(offset, size), size)
+                progress(min(offset, size), size)
         progress(min(offset, size), size)
         size = offset + (tail.length if tail else 0)
         session = _with_tail(reading, tail, size)
-        position = _Position(reading, offset, number, self._fingerprint(size), size, session)
+        position = _Position(
+            lambda: reading, offset, number, self._fingerprint(size), size, session, seen
+        )
         return Loaded(session, Cursor(position))
 
     def _fingerprint(self, offset: int) -> str:
@@ -150,24 +257,61 @@ class JsonlFile(ABC):
 
         Raises CannotReadError where the file no longer holds them.
         """
-        kind = session.heads.kind
+        heads = session.heads
         # The lines of a gap are no records one by one, but together they can look like one.
-        return [None if kind(row) is Kind.GAP else self._body(session, row) for row in rows]
+        records = sorted({row for row in rows if not heads.is_gap(row)})
+        found = {
+            row: self._body(session, row, data) for row, data in self._records_of(heads, records)
+        }
+        return [found.get(row) for row in rows]
 
-    def _body(self, session: Session, row: int) -> dict[str, Any]:
-        body = _first_record(self.raw(session, row))
+    def _described(self, heads: Heads, rows: Sequence[int]) -> Iterator[Head]:
+        """Give the heads of rows that were read plainly, from the records that stand there now."""
+        plainly = self.reading.plainly
+        for _, data in self._records_of(heads, rows):
+            try:
+                record = as_map(_decode(data))
+            except msgspec.DecodeError:
+                # A number that is kept as text stands in what the quick way leaves unread.
+                record = _first_record(data)
+            if plainly is None or not record:
+                raise _changed()
+            try:
+                yield plainly.describe(record)
+            except (KeyError, TypeError):
+                raise _changed() from None
+
+    def _records_of(self, heads: Heads, rows: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Give rows with their bytes; records that follow each other are read together."""
+        begin, data = 0, b""
+        for place, row in enumerate(rows):
+            offset, length = heads.offset(row) or 0, heads.length(row) or 0
+            if not begin <= offset <= offset + length <= begin + len(data):
+                begin = end = offset
+                for each in rows[place:]:
+                    if heads.offset(each) != end or (end > begin and end - begin > READ_TOGETHER):
+                        break
+                    end += heads.length(each) or 0
+                data = self._file.read(begin, end - begin)
+                if len(data) < end - begin:
+                    raise _changed()
+            yield row, data[offset - begin : offset - begin + length]
+
+    def _body(self, session: Session, row: int, data: bytes) -> dict[str, Any]:
+        body = _first_record(data)
         if body is None or not _may_be_named(session.ids[row], body.get(self.id_key)):
             raise _changed()
         return body
 
     def raw(self, session: Session, row: int) -> bytes:
-        """Give the bytes of a row's record, its line end included.
+        """Give the bytes of a row's record, its line end included; of a long gap the first ones.
 
         Raises CannotReadError where the file has become shorter.
         """
-        head = session.heads[row]
-        length = head.length or 0
-        data = self._file.read(head.offset or 0, length)
+        length = session.heads.length(row) or 0
+        if session.heads.is_gap(row):
+            length = min(length, LONGEST)
+        data = self._file.read(session.heads.offset(row) or 0, length)
         if len(data) < length:
             raise _changed()
         return data
@@ -177,8 +321,9 @@ class JsonlFile(ABC):
 
         Raises CannotReadError where the file has become shorter.
         """
-        begin, end = session.heads[first].offset or 0, session.heads[last]
-        length = (end.offset or 0) + (end.length or 0) - begin
+        heads = session.heads
+        begin = heads.offset(first) or 0
+        length = (heads.offset(last) or 0) + (heads.length(last) or 0) - begin
         data = self._file.read(begin, length)
         if len(data) < length:
             raise _changed()
@@ -187,6 +332,8 @@ class JsonlFile(ABC):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+        if self._entry is not None:
+            self._entry.close()
 
 
 def _with_tail(reading: Reading, tail: Line | None, size: int) -> Session:
@@ -219,16 +366,18 @@ def _changed() -> CannotReadError:
     return CannotReadError("the file changed since it was read", "open it again")
 
 
-def first_records(probe: Probe) -> list[dict[str, Any]]:
-    """Give the records that a probe sees; a line that its end cuts is left out."""
+@lru_cache(1)
+def first_records(probe: Probe) -> tuple[dict[str, Any], ...]:
+    """Give the records that a probe sees, to be read only; a line that its end cuts is left out.
+
+    Every format asks for them.
+    """
     whole = probe.head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     if len(probe.head) < probe.size:
         whole = whole[:-1]
-    found: list[dict[str, Any]] = []
-    for line in whole:
-        if line.strip():
-            found += [each.value for each in records(line) if isinstance(each, Record)]
-    return found
+    lines = (line for line in whole if line.strip())
+    pieces = (piece for line in lines for piece in records(line))
+    return tuple(piece.value for piece in pieces if isinstance(piece, Record))
 
 
 @contextmanager

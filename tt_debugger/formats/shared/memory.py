@@ -14,7 +14,7 @@ import msgspec
 from tt_debugger.core.changes import Change, State
 from tt_debugger.core.model import Head, Heads, Kind, Session, SessionId
 from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Step
-from tt_debugger.core.tree import Link, link
+from tt_debugger.core.tree import Links, link
 from tt_debugger.errors import CannotReadError
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
@@ -86,7 +86,10 @@ class MemoryStore:
         heads = Heads()
         for record in records:
             heads.append(record.head)
-        linked = link([Link(each.id, each.parent, each.id) for each in records])
+        links = Links()
+        for record in records:
+            links.append(record.id, record.parent, record.id)
+        linked = link(links)
         loaded = Session(
             session,
             self.format,

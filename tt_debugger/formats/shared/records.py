@@ -11,10 +11,15 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections.abc import Iterator
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 import msgspec
+
+from tt_debugger.core.findings import Code
 
 DEEPEST = 256
 """Levels of nesting that a record may have."""
@@ -28,6 +33,17 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_MARK = re.compile(r'\\["\\]|"|\{(?=[ \t]*")')
+_INNER_ENDS = re.compile(r"[ \t\r\n]*[,\]}]")
+_MOST_OTHERS = 64
+"""Values in a row that are no objects and are still read one by one."""
+_MOST_MARKS = 1 << 20
+"""Quotes and braces that are looked at behind a place that cannot be read."""
+_LEAST_EFFORT, _MOST_EFFORT = 1 << 20, 4
+"""Characters that may be read in search of whole records, whatever the length of the line, and
+how many times that length on top of them."""
+_COUNTED_AT_ONCE = 16
+_KEYS_NAMED = 3
 
 _decode = msgspec.json.Decoder().decode
 
@@ -39,6 +55,17 @@ class Leniency(enum.StrEnum):
     LONE_SURROGATE = "half of a surrogate pair was replaced"
     ODD_NUMBER = "a number that JSON does not have, or beyond 64 bits, is kept as text"
     RAW_CONTROL = "control characters stand in a text without being escaped"
+    DUPLICATE_KEY = "a key is given twice in one object; the last one counts"
+
+
+CODES = {
+    Leniency.BAD_UTF8: Code.BAD_UTF8,
+    Leniency.LONE_SURROGATE: Code.LONE_SURROGATE,
+    Leniency.ODD_NUMBER: Code.ODD_NUMBER,
+    Leniency.RAW_CONTROL: Code.BAD_UTF8,
+    Leniency.DUPLICATE_KEY: Code.DUPLICATE_KEY,
+}
+"""What each becomes as a finding."""
 
 
 class Record(NamedTuple):
@@ -73,6 +100,48 @@ def records(line: bytes) -> list[Record | Refused]:
     return [Refused(0, len(line), f"{_json_name(value)}, not an object")]
 
 
+def flaws(record: bytes) -> Iterator[tuple[Code, str]]:
+    """Give all that had to be forgiven to read the bytes of one record, and what it is in words.
+
+    A key that is given twice is among it; to see it costs several times what `records` does.
+    """
+    record = record.removeprefix(BOM_UTF8)
+    found = _place_of_first(record)
+    if found is None:
+        return
+    begin, end, forgiven = found
+    yield from ((CODES[each], str(each)) for each in forgiven)
+    twice = _keys_given_twice(record[begin:end])
+    if twice:
+        names = ", ".join(repr(each[:40]) for each in twice[:_KEYS_NAMED])
+        more = f" and {len(twice) - _KEYS_NAMED} more" if len(twice) > _KEYS_NAMED else ""
+        yield Code.DUPLICATE_KEY, f"{Leniency.DUPLICATE_KEY}: {names}{more}"
+
+
+def _place_of_first(line: bytes) -> tuple[int, int, tuple[Leniency, ...]] | None:
+    """Give where the first record is and what it needed, without its value: that may be large."""
+    for piece in records(line) if line.strip() else ():
+        if isinstance(piece, Record):
+            return piece.begin, piece.end, piece.forgiven
+    return None
+
+
+def _keys_given_twice(record: bytes) -> list[str]:
+    twice: dict[str, None] = {}
+
+    def keys_of(pairs: list[tuple[str, Any]]) -> None:
+        if len({key for key, _ in pairs}) < len(pairs):
+            counted = Counter(key for key, _ in pairs)
+            twice.update(dict.fromkeys(key for key, count in counted.items() if count > 1))
+
+    text, _ = _as_text(record)
+    # The values themselves are nobody's concern, so none is kept, and none is too long to read.
+    json.JSONDecoder(object_pairs_hook=keys_of, parse_int=str, strict=False).raw_decode(
+        text, _after_space(text, 0)
+    )
+    return list(twice)
+
+
 def too_deep(line: bytes) -> bool:
     """Tell whether brackets outside of strings are nested deeper than `DEEPEST`."""
     if line.count(b"[") + line.count(b"{") <= DEEPEST:
@@ -93,14 +162,17 @@ def _reread(line: bytes) -> list[Record | Refused]:
     text, bad_utf8 = _as_text(line)
     reader = _LenientReader()
     found: list[Record | Refused] = []
+    byte_place = _byte_places(text)
     for begin, end, value in reader.values(text):
-        first, last = _byte_place(text, begin), _byte_place(text, end)
+        first, last = byte_place(begin), byte_place(end)
         # A number that is kept as text is an object too, but not one that stood in the line.
         if isinstance(value, dict) and text[begin] == "{":
-            if bad_utf8:
+            if bad_utf8 and _SURROGATE.search(text, begin, end):
                 reader.forgiven.add(Leniency.BAD_UTF8)
             forgiven = tuple(each for each in Leniency if each in reader.forgiven)
             found.append(Record(first, last, cast("dict[str, Any]", value), forgiven))
+        elif found and isinstance(found[-1], Refused):
+            found[-1] = found[-1]._replace(end=last)
         else:
             why = value if isinstance(value, _Why) else f"{_json_name(value)}, not an object"
             found.append(Refused(first, last, why))
@@ -116,8 +188,19 @@ def _as_text(line: bytes) -> tuple[str, bool]:
         return line.decode(errors="surrogateescape"), True
 
 
-def _byte_place(text: str, place: int) -> int:
-    return place if text.isascii() else len(text[:place].encode(errors="surrogateescape"))
+def _byte_places(text: str) -> Callable[[int], int]:
+    """Give what tells the byte at which a character begins; asked for one after the other."""
+    if text.isascii():
+        return lambda place: place
+    last = offset = 0
+
+    def byte_place(place: int) -> int:
+        nonlocal last, offset
+        offset += len(text[last:place].encode(errors="surrogateescape"))
+        last = place
+        return offset
+
+    return byte_place
 
 
 def _covering(found: list[Record | Refused], length: int) -> list[Record | Refused]:
@@ -153,17 +236,41 @@ class _LenientReader:
         )
 
     def values(self, text: str) -> Iterator[tuple[int, int, Any]]:
-        """Give the begin, end and value of each; a `_Why` for what cannot be read."""
-        place = _after_space(text, 0)
+        """Give the begin, end and value of each; a `_Why` for what cannot be read.
+
+        Behind that it goes on with the next record that is whole.
+        """
+        place, others = _after_space(text, 0), 0
         while place < len(text):
             try:
                 value, end = self._value(text, place)
                 value = self._cleaned(value)
+                others = 0 if isinstance(value, dict) else others + 1
+                if others > _MOST_OTHERS:
+                    end = self._next_whole(text, place)
             except (ValueError, RecursionError) as error:
-                yield place, len(text), _Why(_reason(error, place))
-                return
+                value, end = _Why(_reason(error, place)), self._next_whole(text, place)
             yield place, end, value
             place = _after_space(text, end)
+
+    def _next_whole(self, text: str, place: int) -> int:
+        """Give where a whole record begins behind a place; the end of the text if none does."""
+        effort = _LEAST_EFFORT + _MOST_EFFORT * len(text)
+        for begin in _beginnings(text, place + 1):
+            try:
+                _, end = self._value(text, begin)
+            except json.JSONDecodeError as error:
+                end = error.pos
+            except (ValueError, RecursionError):
+                end = len(text)
+            else:
+                if not _INNER_ENDS.match(text, end):
+                    return begin
+            # To say where it failed, an error counts the lines from the beginning of the text.
+            effort -= end - begin + begin // _COUNTED_AT_ONCE
+            if effort < 0:
+                break
+        return len(text)
 
     def _value(self, text: str, place: int) -> tuple[Any, int]:
         try:
@@ -209,6 +316,28 @@ class _LenientReader:
             escaped = all("\udc80" <= each <= "\udcff" for each in _SURROGATE.findall(text))
             self.forgiven.add(Leniency.BAD_UTF8 if escaped else Leniency.LONE_SURROGATE)
         return cleaned
+
+
+def _beginnings(text: str, place: int) -> Iterator[int]:
+    """Give the places where a record may begin behind one that was torn.
+
+    An object within a torn record is none: it stands behind a colon, comma or bracket. In a text
+    no quote follows a brace, as it would be escaped, so there a brace and a quote end the text.
+    """
+    is_in_text = False
+    for mark in islice(_MARK.finditer(text, place), _MOST_MARKS):
+        if mark[0] == '"':
+            is_in_text = not is_in_text
+        elif mark[0] == "{" and (is_in_text or _last_before(text, mark.start()) not in ":,["):
+            is_in_text = False
+            yield mark.start()
+
+
+def _last_before(text: str, place: int) -> str:
+    """Give the last character before a place that is not white space."""
+    while place > 0 and text[place - 1] in " \t\r\n":
+        place -= 1
+    return text[place - 1 : place] or " "
 
 
 def _after_space(text: str, place: int) -> int:

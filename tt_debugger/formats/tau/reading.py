@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import msgspec
 
@@ -56,12 +56,26 @@ _LABEL_TARGETS = ("message", "compaction", "branch_summary")
 _NO_LABEL_TARGETS = ("label", "leaf")
 
 
+class _Notes(TypedDict):
+    """What reading a Tau file keeps in mind."""
+
+    labels: list[Label]
+    old_labels: list[int]
+    branchable: str | None
+    ordinary: str | None
+    compactions: list[tuple[int, Any]]
+    types: list[str]
+    info: dict[str, Any]
+    leaf: tuple[int, Any, Place] | None
+
+
 class TauReading(Reading):
     """A Tau file, read entry by entry."""
 
     agent: ClassVar[str] = "Tau"
     verdicts: ClassVar[Mapping[Code, Verdict]] = _VERDICTS
     line_ends: ClassVar[bytes] = b"\r"
+    kept: ClassVar[Any] = _Notes
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
@@ -151,7 +165,7 @@ class TauReading(Reading):
     def findings_of(self, session: Session) -> list[Finding]:
         """Give what only the whole session shows: entries that name nothing, or in vain."""
         return [
-            *labels_on_nothing(self._targeted_labels(), session.rows),
+            *labels_on_nothing(self._targeted_labels(), session),
             *super().findings_of(session),
             *kept_entries_missing(session, self.compactions, self.agent),
             *self._ignored_leaf(session),
@@ -176,7 +190,7 @@ class TauReading(Reading):
         ]
 
     def _may_be_active(self, row: int) -> bool:
-        return self.types[row] != "leaf" and self.heads.kind(row) is not Kind.GAP
+        return self.types[row] != "leaf" and not self.heads.is_gap(row)
 
     def _targeted_labels(self) -> list[Label]:
         """Give the labels with their targets; an old one marks the file's first entry with an id.

@@ -1,0 +1,235 @@
+"""Reading messages: each one a checkpoint that hangs on the one said before it.
+
+A message is named by what it says and by all that was said before: the first 12 hex digits of
+the SHA-256 of the id of its parent (nothing for a first message) and its canonical JSON, which
+is UTF-8 with sorted keys and no white space. So conversations that begin alike are one tree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import msgspec
+
+from tt_debugger.core.findings import Code, Finding
+from tt_debugger.core.messages import Call, Result
+from tt_debugger.core.model import Extent, Session
+from tt_debugger.core.tree import Linked
+from tt_debugger.formats.messages.conversation import (
+    is_conversation,
+    lists_in,
+    settings_of,
+)
+from tt_debugger.formats.shared.document import Document, Element, Lost
+from tt_debugger.formats.shared.message_heads import head_of, is_message, record_head, time_in
+from tt_debugger.formats.shared.promises import unmatched_results
+from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place, Reading
+from tt_debugger.formats.shared.records import CODES
+from tt_debugger.storage.lines import Line
+
+FORMAT = "messages"
+_SHOWN_DIGITS = 12
+_AT_BEGIN = Place(1, 1, 0, 0, is_whole=False)
+
+
+class MessagesSession(msgspec.Struct, frozen=True):
+    """What replay needs to know: beside which settings each message stood, and which are none."""
+
+    settings: list[dict[str, Any]]
+    beside: list[int]
+    """For each row the place of its settings."""
+    others: set[int]
+    """Rows of records that are no messages."""
+
+
+class MessagesReading(Reading):
+    """Messages, a line each or as lists of them."""
+
+    agent: ClassVar[str] = "the agent"
+
+    def __init__(self, location: str) -> None:
+        super().__init__(location)
+        self.rows: dict[bytes, int] = {}
+        """The row of each message by its digest."""
+        self.names: list[str] = []
+        """The id of each row, empty for a gap."""
+        self.settings: list[dict[str, Any]] = [{}]
+        self.settings_places: dict[bytes, int] = {}
+        self.beside: list[int] = []
+        self.others: set[int] = set()
+        self.last: int | None = None
+        """The row of the message that was read last."""
+        self.last_alone: int | None = None
+        """The row of the last message that stood on a line of its own."""
+        self.calls: list[tuple[str, int]] = []
+        self.results: list[tuple[str, int]] = []
+        self._line: Line | None = None
+        """The line that is being read."""
+
+    def read(self, line: Line) -> None:
+        """Take all that stands on a line; a list of messages is a conversation."""
+        self._line = line
+        if not self._read_list(line):
+            super().read(line)
+        self._line = None
+
+    def take(self, record: dict[str, Any], place: Place) -> None:
+        """Take a conversation, or a message that goes on from the one on a line before."""
+        line = self._line
+        if line is not None and is_conversation(record):
+            begin = place.offset - line.offset
+            self._take_conversation(record, line.data[begin : begin + place.length], place)
+        else:
+            self.last_alone = self._take_message(record, self.last_alone, place, 0)
+
+    def read_document(self, document: Document) -> None:
+        """Take a file that is one conversation, or a list of messages or of conversations."""
+        self.findings += document.findings
+        self._take_pieces(document, document.pieces(), None, 0)
+
+    def _read_list(self, line: Line) -> bool:
+        """Take a line that is a list of messages; tell whether it is one."""
+        data = line.data.removeprefix(BYTE_ORDER_MARK) if line.number == 1 else line.data
+        if data.lstrip(b" \t")[:1] != b"[":
+            return False
+        listed = Document(data, is_array=True, findings=())
+        pieces = list(listed.pieces())
+        if not any(isinstance(each, Element) and is_message(each.value) for each in pieces):
+            return False
+        margin = len(line.data) - len(data)
+        start = Place(line.number, 1, line.offset + margin, len(data), is_whole=line.is_whole)
+        if margin:
+            place = msgspec.structs.replace(start, offset=line.offset)
+            self.note(Code.BYTE_ORDER_MARK, "the file begins with a byte order mark", place)
+        self._take_pieces(listed, pieces, None, 0, start)
+        return True
+
+    def _take_conversation(self, value: dict[str, Any], data: bytes, place: Place) -> None:
+        """Take the lists of messages of a request or an answer, each going on from the other."""
+        beside = self._settings_place(settings_of(value))
+        row: int | None = None
+        for member in lists_in(data, value):
+            start = msgspec.structs.replace(
+                place,
+                line=place.line + data.count(b"\n", 0, member.begin),
+                offset=place.offset + member.begin,
+            )
+            listed = Document(data[member.begin : member.end], is_array=True, findings=())
+            row = self._take_pieces(listed, listed.pieces(), row, beside, start)
+
+    def _take_pieces(
+        self,
+        listed: Document,
+        pieces: Iterable[Element | Lost],
+        row: int | None,
+        beside: int,
+        start: Place = _AT_BEGIN,
+    ) -> int | None:
+        """Take messages that follow each other in a list that starts at a place.
+
+        Gives the row of the last one.
+        """
+        for piece in pieces:
+            place = _shifted(piece.place, start)
+            if isinstance(piece, Lost):
+                self._lose(place, piece.why)
+                continue
+            self.end_gap()
+            for leniency in piece.forgiven:
+                self.note(CODES[leniency], str(leniency), place)
+            if is_conversation(piece.value):
+                begin = piece.place.offset
+                data = listed.data[begin : begin + piece.place.length]
+                self._take_conversation(piece.value, data, place)
+            else:
+                row = self._take_message(piece.value, row, place, beside)
+        return row
+
+    def _lose(self, place: Place, why: str) -> None:
+        if place.length:
+            self._skip(place, why)
+            return
+        before = msgspec.structs.replace(place, offset=max(place.offset - 1, 0))
+        self.note(Code.TORN_TAIL, f"the list has no end: {why}", before)
+
+    def _take_message(
+        self, value: dict[str, Any], parent: int | None, place: Place, beside: int
+    ) -> int:
+        """Add a message below another; give its row, which it may have had before."""
+        above = "" if parent is None else self.names[parent]
+        digest = message_digest(above, value)
+        known = self.rows.get(digest)
+        if known is None:
+            known = self.rows[digest] = len(self.heads)
+            self._add(value, digest.hex()[:_SHOWN_DIGITS], above or None, place)
+            self.beside.append(beside)
+        self.last = known
+        return known
+
+    def _add(self, value: dict[str, Any], name: str, parent: str | None, place: Place) -> None:
+        row = len(self.heads)
+        self.names.append(name)
+        if is_message(value):
+            head, parts = head_of(value)
+            for part in parts:
+                if isinstance(part, Call) and part.id is not None:
+                    self.calls.append((part.id, row))
+                elif isinstance(part, Result) and part.call is not None:
+                    self.results.append((part.call, row))
+        else:
+            head = record_head(value)
+            self.others.add(row)
+        self.add(head, name, parent, place, time_in(value))
+
+    def _settings_place(self, settings: dict[str, Any]) -> int:
+        key = msgspec.json.encode(settings, order="sorted")
+        place = self.settings_places.setdefault(key, len(self.settings))
+        if place == len(self.settings):
+            self.settings.append(settings)
+        return place
+
+    def end_gap(self) -> None:
+        """Make an open gap a checkpoint, keeping what is kept for each row in step."""
+        super().end_gap()
+        missing = len(self.heads) - len(self.names)
+        self.names += [""] * missing
+        self.beside += [0] * missing
+
+    def session(self, linked: Linked, extent: Extent) -> Session:
+        """Give the session; the last message of the last conversation is the active leaf."""
+        return Session(
+            self.session_id,
+            FORMAT,
+            self.heads,
+            linked.ids,
+            linked.parents,
+            active=self.last,
+            extent=extent,
+            own=MessagesSession(self.settings, self.beside, self.others),
+        )
+
+    def findings_of(self, session: Session) -> list[Finding]:
+        """Give what only the whole session shows: results that answer no call."""
+        return list(unmatched_results(session, self.calls, self.results))
+
+
+def message_digest(parent: str, value: object) -> bytes:
+    """Give the digest that a message is named by, below the message with this id."""
+    return hashlib.sha256(parent.encode() + msgspec.json.encode(value, order="sorted")).digest()
+
+
+def is_named(name: str, parent: str, value: object) -> bool:
+    """Tell whether this is the message with this id below that with the other."""
+    return name.startswith(message_digest(parent, value).hex()[:_SHOWN_DIGITS])
+
+
+def _shifted(place: Place, start: Place) -> Place:
+    """Give the place in the file of what has a place in a list that starts there."""
+    return msgspec.structs.replace(
+        place,
+        line=place.line + start.line - 1,
+        offset=place.offset + start.offset,
+        is_whole=place.is_whole or start.is_whole,
+    )

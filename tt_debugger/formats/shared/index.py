@@ -1,0 +1,124 @@
+"""An index as bytes: what was read of a file, for the cache.
+
+The session goes in with its columns as they are in memory, and each is taken out when it is
+needed. So is what the reading of a format has in mind, to go on where the file grows.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from tt_debugger.core.findings import Finding
+from tt_debugger.core.ids import Ids, encoded_ids
+from tt_debugger.core.model import BLOCK, Extent, Heads, Session, SessionId
+from tt_debugger.formats.shared.reading import Reading
+from tt_debugger.storage.index_cache import Entry
+
+LAYOUT = 1
+"""To be raised with every change of what is read or how it is kept."""
+
+
+class _Facts(msgspec.Struct, frozen=True):
+    """What there is once in a session."""
+
+    id: str
+    format: str | None
+    count: int
+    labels: dict[int, str]
+    active: int | None
+    title: str | None
+    cwd: str | None
+    forked_from: str | None
+    extent: Extent | None
+    findings: tuple[Finding, ...]
+    number: int
+    """The number of the line after the last."""
+
+
+def parts_of(reading: Reading, session: Session, number: int) -> dict[str, bytes]:
+    """Give a session that was read to the end of its file, and its reading, as named parts.
+
+    `number` is that of the line that will come next.
+    """
+    facts = _Facts(
+        session.id,
+        session.format,
+        len(session),
+        dict(session.labels),
+        session.active,
+        session.title,
+        session.cwd,
+        session.forked_from,
+        session.extent,
+        session.findings,
+        number,
+    )
+    links = reading.links
+    return {
+        "facts": msgspec.msgpack.encode(facts),
+        "ids": encoded_ids(session.ids),
+        "parents": session.parents.tobytes(),
+        "own_ids": b"" if links.ids is session.ids else encoded_ids(links.ids),
+        "links": msgspec.msgpack.encode((links.named, links.hung)),
+        "notes": reading.notes(),
+        **session.heads.columns(),
+    }
+
+
+def blocks_of(session: Session) -> list[bytes]:
+    """Give what the rows of a session say, as far as it is known, in blocks."""
+    return [session.heads.block(number) for number in range(-(-len(session) // BLOCK))]
+
+
+class Kept:
+    """A session taken out of its parts, and its reading, taken out when the file has grown.
+
+    Raises ValueError, LookupError or msgspec.MsgspecError where they are no such parts.
+    """
+
+    def __init__(
+        self,
+        entry: Entry,
+        empty: Reading,
+    ) -> None:
+        empty.take_notes(entry.part("notes"))
+        facts = msgspec.msgpack.decode(entry.part("facts"), type=_Facts)
+        parents: array[int] = array("q", entry.part("parents"))
+        self.size, self.is_quick = entry.size, entry.is_quick
+        self.number = facts.number
+        self._part = entry.part
+        self._empty = empty
+        self._reading: Reading | None = None
+        ids = Ids(facts.count, partial(entry.part, "ids"))
+        self.session = Session(
+            SessionId(facts.id),
+            facts.format,
+            Heads.restored(entry.part, entry.block, empty.heads.describe),
+            ids,
+            parents,
+            facts.labels,
+            facts.active,
+            facts.title,
+            facts.cwd,
+            facts.forked_from,
+            facts.extent,
+            facts.findings,
+            empty.facts(),
+        )
+
+    def reading(self) -> Reading:
+        """Give the reading, to be read on."""
+        if self._reading is None:
+            reading, own_ids = self._empty, self._part("own_ids")
+            count = len(self.session)
+            reading.links.ids = list(Ids(count, lambda: own_ids) if own_ids else self.session.ids)
+            reading.links.named, reading.links.hung = msgspec.msgpack.decode(
+                self._part("links"), type=tuple[dict[int, tuple[Any, str]], dict[int, Any]]
+            )
+            reading.heads = self.session.heads
+            self._reading = reading
+        return self._reading
