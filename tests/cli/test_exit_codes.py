@@ -122,7 +122,7 @@ def test_a_missing_file_is_3(ttdbg: Ask, tmp_path: Path, command: str) -> None:
 @pytest.mark.parametrize("command", ["log", "show", "replay", "doctor", "open"])
 def test_a_file_of_no_known_format_is_3(ttdbg: Ask, tmp_path: Path, command: str) -> None:
     file = tmp_path / "a.jsonl"
-    file.write_bytes(b'{"some": "thing"}\n')
+    file.write_bytes(b"some text\n")
     answer = ttdbg(command, file)
 
     assert (answer.code, answer.out) == (3, "")

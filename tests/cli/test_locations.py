@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from builders import jsonl
 from hostile_files import pi, said
 
+from tt_debugger.cli.main import main
 from tt_debugger.debugger import Debugger
 
 Ask = Callable[..., Any]
@@ -297,3 +299,28 @@ def test_following_a_link_shows_the_file_behind_it(ttdbg: Ask, file: Path) -> No
     link.symlink_to(file)
 
     assert id_at(ttdbg, f"{link}#@") == "leaf1111"
+
+
+def states(*names: str) -> bytes:
+    """Give states of several sessions, a line each."""
+    return b"".join(
+        json.dumps({"thread_id": name, "schema_version": 1, "status": "running"}).encode() + b"\n"
+        for name in names
+    )
+
+
+def test_where_there_are_several_sessions_the_newest_is_taken_and_the_others_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "states.jsonl"
+    file.write_bytes(states("one", "two: x", "three"))
+
+    assert main(["log", str(file), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["session"]["id"] == "three"
+    assert err == f"{file}: the newest of 3 sessions; others: two%3A%20x, one\n"
+
+    assert main(["log", f"{file}#two%3A%20x:", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["session"]["id"] == "two: x"
+    assert err == ""

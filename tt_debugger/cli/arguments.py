@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import click
@@ -11,10 +11,25 @@ from tt_debugger.cli import output
 from tt_debugger.core.refs import Fragment, Point
 from tt_debugger.debugger import Debugger, split_location
 from tt_debugger.errors import UsageError
+from tt_debugger.storage.stdin import STDIN
 
-location = click.argument("location", metavar="LOCATION[#REF]")
-whole_location = click.argument("location", metavar="LOCATION[#SESSION:]")
+_SHIELD = "\0"
+"""What no argument that a program is given can hold."""
+
+
+def unshielded(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Give a location as it was typed: the callback of every argument that is one."""
+    return value and value.removeprefix(_SHIELD)
+
+
+location = click.argument("location", metavar="LOCATION[#REF]", callback=unshielded)
+whole_location = click.argument("location", metavar="LOCATION[#SESSION:]", callback=unshielded)
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+
+
+def shielded(arguments: Sequence[str]) -> list[str]:
+    """Keep stdin with a ref, such as -#root, from being taken for an option."""
+    return [f"{_SHIELD}{each}" if each.startswith(f"{STDIN}#") else each for each in arguments]
 
 
 @contextmanager
@@ -22,6 +37,7 @@ def opened(text: str) -> Generator[tuple[Debugger, Fragment]]:
     """Open a location; say on stderr what reading it found."""
     path, fragment = split_location(text)
     with Debugger.open(path, fragment.session) as debugger:
+        output.narrate_others(debugger.others, path)
         output.narrate_findings(debugger.session.findings, path)
         yield debugger, fragment
 

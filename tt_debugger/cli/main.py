@@ -13,6 +13,7 @@ import click
 
 from tt_debugger import __version__
 from tt_debugger.cli import commands, output
+from tt_debugger.cli.arguments import shielded
 from tt_debugger.debugger import exists
 from tt_debugger.errors import TtdbgError, UsageError
 
@@ -49,9 +50,10 @@ def cli(ctx: click.Context) -> None:
 
     Without a command, the sessions in this folder are shown to choose from.
 
-    A LOCATION is the path of a session file. LOCATION#REF names a point in it: @ (the active
-    leaf), root, an id or its unique prefix, row=14, label=NAME, line=7, time=2026-01-31T12:00Z;
-    ~3 goes three parents up, +3 three children down, A..B is a range.
+    A LOCATION is the path of a session file, a folder that holds sessions, or - for what is
+    piped in. LOCATION#REF names a point in it: @ (the active leaf), root, an id or its unique
+    prefix, row=14, label=NAME, line=7, time=2026-01-31T12:00Z; ~3 goes three parents up, +3
+    three children down, A..B is a range.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -97,7 +99,7 @@ def _run(arguments: list[str]) -> int:
         cli.main(prog_name=PROGRAM)  # answers the shell, and exits
     # Not by `cli.main`, which makes an exit with 1 of a broken pipe.
     try:
-        with cli.make_context(PROGRAM, arguments) as context:
+        with cli.make_context(PROGRAM, shielded(arguments)) as context:
             code = cli.invoke(context)
     except click.exceptions.Exit as left:
         return left.exit_code

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import codecs
 import io
-import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from tt_debugger.core.findings import Finding, counted_by_severity
+from tt_debugger.core.refs import quoted
 from tt_debugger.core.text import acting, safe_line
 from tt_debugger.errors import CannotReadError, TtdbgError
+from tt_debugger.store import Progress, unheard
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from tt_debugger.views.palette import Glyphs, Palette
 
 _NOT_ASCII = re.compile(r"[^\0-\x7f]")
+MOST_NAMED = 5
+"""Sessions that are named in one line."""
 _WITH_TWINS = "ttdbg.twins"
 _TWINS = {"·": "-", "…": "...", "⟨": "<", "⟩": ">"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -67,10 +71,13 @@ def json_line(value: Any) -> None:
     """Write a value as one line of JSON."""
     text = _json_text(value)
     # JSON leaves these raw inside strings, but a terminal obeys or hides them.
-    text = text.translate({ord(each): _escaped(each) for each in acting(text)})
+    escapes = {ord(each): _escaped(each) for each in acting(text)}
+    if escapes:  # to translate takes seconds for a text of many megabytes, whatever is in it
+        text = text.translate(escapes)
     if not _is_unicode(sys.stdout.encoding):
         text = _NOT_ASCII.sub(lambda found: _escaped(found[0]), text)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(text)
+    sys.stdout.write("\n")
 
 
 def _json_text(value: Any) -> str:
@@ -78,6 +85,8 @@ def _json_text(value: Any) -> str:
         return msgspec.json.encode(value).decode()
     except UnicodeEncodeError:
         # A name of a file that is no UTF-8 has lone surrogates in Python.
+        import json
+
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
@@ -94,14 +103,19 @@ def _escaped(character: str) -> str:
 def lines(texts: Iterable[Text]) -> None:
     """Write lines: with colours on a terminal, plain on a pipe."""
     if not is_terminal():
-        for text in texts:
-            sys.stdout.write(text.plain + "\n")
+        plain_lines(text.plain for text in texts)
         return
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for text in texts:
         console.print(text)
+
+
+def plain_lines(texts: Iterable[str]) -> None:
+    """Write lines of text alone."""
+    for text in texts:
+        sys.stdout.write(text + "\n")
 
 
 def is_terminal() -> bool:
@@ -140,6 +154,36 @@ def glyphs() -> Glyphs:
 def narrate(text: str) -> None:
     """Write a line to stderr."""
     sys.stderr.write(f"{safe_line(text)}\n")
+
+
+@contextmanager
+def progress(what: str) -> Generator[Progress]:
+    """Tell how much is done, on stderr, if that is a terminal; nothing of it stays there."""
+    told = -1
+
+    def tell(done: int, of: int) -> None:
+        nonlocal told
+        percent = 100 * done // max(of, 1)
+        if percent != told:
+            told = percent
+            sys.stderr.write(f"\r{what} {percent} %")
+            sys.stderr.flush()
+
+    if not sys.stderr.isatty():
+        yield unheard
+        return
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r" + " " * len(f"{what} 100 %") + "\r")
+
+
+def narrate_others(others: Sequence[str], location: str) -> None:
+    """Say on stderr which other sessions there are, where the newest one was taken."""
+    if others:
+        named = ", ".join(map(quoted, others[-MOST_NAMED:][::-1]))
+        more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        narrate(f"{location}: the newest of {len(others) + 1} sessions; others: {named}{more}")
 
 
 def narrate_findings(findings: tuple[Finding, ...], location: str) -> None:

@@ -13,32 +13,38 @@ from tt_debugger.debugger import Debugger, split_location
 
 @click.command("doctor")
 @whole_location
+@click.option("--deep", is_flag=True, help="Decode every body too: slower, finds more.")
 @json_option
-def command(location: str, *, as_json: bool) -> int:
+def command(location: str, *, deep: bool, as_json: bool) -> int:
     """List what is wrong in a session.
 
     Or lossy, each with its place.
+
+    What the index knows comes at once; --deep also decodes and replays every record, and finds
+    keys given twice, numbers kept as text, tool results without a call, and replay that fails.
 
     Exits with 1 where there is any error or warning.
     """
     path, fragment = split_location(location)
     no_point(fragment)
     with Debugger.open(path, fragment.session) as debugger:
-        session = debugger.session
+        output.narrate_others(debugger.others, path)
+        session, findings = debugger.session, debugger.session.findings
+        if deep:
+            with output.progress("examined") as progress:
+                findings = debugger.examined(progress)
         if as_json:
-            findings = [finding_json(each) for each in session.findings]
-            output.json_line(
-                {"ttdbg": VERSION, "findings": findings, "bytes": extent_json(session)}
-            )
+            answer = {"findings": [finding_json(each) for each in findings]}
+            output.json_line({"ttdbg": VERSION, **answer, "bytes": extent_json(session)})
         else:
             from rich.text import Text
 
             from tt_debugger.views.checkpoint import finding_lines
             from tt_debugger.views.values import counted
 
-            output.lines(finding_lines(session.findings, output.palette()))
+            output.lines(finding_lines(findings, output.palette()))
             extent = session.extent
             shown = f", {extent.shown:,} of {extent.size:,} bytes shown" if extent else ""
-            what = counted_by_severity(session.findings) or "nothing found"
+            what = counted_by_severity(findings) or "nothing found"
             output.lines([Text(f"{what}: {counted(len(session), 'checkpoint')}{shown}")])
-        return 1 if is_serious(session.findings) else 0
+        return 1 if is_serious(findings) else 0

@@ -23,10 +23,10 @@ def command(location: str, *, as_json: bool) -> None:
         if not len(session):
             output.narrate(f"{debugger.location} holds no checkpoints")
             return
-        from tt_debugger.views.graph import graph_lines
+        from tt_debugger.views.graph import graph_lines, plain_graph_lines
 
-        output.lines(
-            graph_lines(
-                session, debugger.resolver, output.palette(), output.glyphs(), output.width()
-            )
-        )
+        shown = session, debugger.resolver, output.palette(), output.glyphs()
+        if output.is_terminal():
+            output.lines(graph_lines(*shown, output.width()))
+        else:
+            output.plain_lines(plain_graph_lines(*shown))

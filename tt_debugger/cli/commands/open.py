@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import click
 
+from tt_debugger.cli.arguments import unshielded
 from tt_debugger.debugger import format_of, is_folder, split_location
 from tt_debugger.errors import UsageError
 from tt_debugger.storage.probe import probe
+from tt_debugger.storage.stdin import STDIN, keys_from_terminal
 from tt_debugger.views.palette import THEMES
 
 
 @click.command("open")
-@click.argument("location", metavar="[LOCATION[#REF]]", default=".")
+@click.argument("location", metavar="[LOCATION[#REF]]", default=".", callback=unshielded)
 @click.option("--theme", metavar="NAME", help=f"Colours: {', '.join(THEMES)}.")
 def command(location: str, theme: str | None) -> None:
     """Browse a session in the terminal.
 
     At its active leaf, or at REF. Of a folder, and without a LOCATION of this one, the sessions
-    in it are shown to choose from.
+    in it are shown to choose from, unless it is itself a session. Of - what is piped in is shown.
     """
     browse(location, theme)
 
@@ -33,10 +36,15 @@ def browse(location: str, theme: str | None = None) -> None:
         raise UsageError(f"there is no theme {theme!r}", f"themes: {', '.join(THEMES)}")
     if not is_folder(path):
         format_of(probe(path))
+    if path == STDIN:
+        keys_from_terminal()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             "`ttdbg open` needs a terminal", "for a pipe, use `ttdbg log` or `ttdbg show`"
         )
+    # What is imported now stays: to go over it again and again is a tenth of the way to the first
+    # frame, and later what makes a key wait.
+    gc.set_threshold(20_000, 20, 20)
     from tt_debugger.tui.app import run
 
     run(path, fragment, theme)

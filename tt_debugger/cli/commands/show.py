@@ -86,7 +86,7 @@ def _lines(seen: Inspection, reading: Resumed, *, resume: bool) -> Iterator[Text
     messages = messages_in(seen.changes)
     parts += [("message", message_lines(each, palette, glyphs)) for each in messages]
     if not messages:
-        parts.append(("raw", raw_lines(seen.raw, palette)))
+        parts.append(("raw", raw_lines(seen.raw, palette, seen.session.heads.length(seen.row))))
     parts += [
         ("mended on resume", repair_lines(reading.repairs, palette) if resume else iter(())),
         ("sent on resume" if resume else "state", brief_lines(reading.state, palette)),
