@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 from builders import session
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_text
 
+from tt_debugger.core.filters import Filter
+from tt_debugger.core.folds import Folding, FoldRule
 from tt_debugger.core.model import Head, Kind, Role, Session
 from tt_debugger.core.outline import outline
 from tt_debugger.core.search import Query
@@ -67,3 +72,24 @@ def test_how_a_tool_came_out_is_told_at_every_width_and_its_time_counts_from_its
         )
     ] == [True, True]
     assert ["✓" in drawn(loaded, "one", 40)[0], "✗" in drawn(loaded, "two", 40)[0]] == [True, True]
+
+
+heads_of_any_kind = st.builds(
+    Head,
+    kind=st.sampled_from(Kind),
+    role=st.sampled_from((None, *Role)),
+    name=any_text,
+    summary=any_text,
+    time=st.none() | st.floats(0, 1e6),
+    failed=st.booleans(),
+)
+
+
+@given(st.lists(heads_of_any_kind, min_size=5, max_size=5), any_text)
+def test_a_row_as_text_alone_says_the_same(heads: list[Head], mark: str):
+    loaded = session("a b c, b d, a e", heads=dict(zip("abcde", heads, strict=True)))
+    shown = outline(loaded, Filter.ALL, Folding(FoldRule.NOTHING))
+    view = RowView(ANSI, UNICODE, 2, marks={0: mark})
+
+    for row, lanes in zip(shown.lines, shown.lanes, strict=True):
+        assert view.plain(loaded, row, lanes) == view.text(loaded, row, lanes).plain

@@ -12,21 +12,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Thread
+from typing import Any
 
 from rich.console import RenderableType
 from rich.segment import Segments
-from rich.traceback import Traceback
 from textual.app import App
 from textual.binding import Binding
 from textual.filter import LineFilter
+from textual.screen import Screen
+from textual.theme import Theme
 
 from tt_debugger.core.refs import Fragment
 from tt_debugger.debugger import is_folder
 from tt_debugger.errors import TtdbgError
+from tt_debugger.formats import is_session
 from tt_debugger.tui.safety import AsciiFilter, SafetyFilter
 from tt_debugger.tui.screens.keyed import KeyedScreen
 from tt_debugger.tui.screens.panes import Place
-from tt_debugger.tui.screens.sessions import SessionsScreen
 from tt_debugger.tui.screens.timeline import TimelineScreen
 from tt_debugger.tui.themes import LOOKS, NAMED, SIXTEEN, look_for
 from tt_debugger.views.palette import ASCII, UNICODE, Glyphs
@@ -53,6 +55,8 @@ class TtdbgApp(App[TtdbgError]):
         self._glyphs = glyphs(environment)
         self._last = (AsciiFilter(),) if self._glyphs is ASCII else ()
         look = look_for(environment)
+        # Set any later, it would have all styles parsed once more before the first frame.
+        self.set_reactive(App.theme, look.name)
         # Without colour, greys would still be colours: the terminal's own two must do.
         super().__init__(ansi_color=True if "NO_COLOR" in environment else None)
         self.ended_by = 0
@@ -61,27 +65,38 @@ class TtdbgApp(App[TtdbgError]):
         self._fragment = fragment
         self._clock = clock
         self._places: dict[tuple[str, str | None], Place] = {}
-        for each in LOOKS:
-            self.register_theme(each.theme)
-        self.theme = look.name
+        self.watch_theme(look.name)
+
+    @property
+    def available_themes(self) -> dict[str, Theme]:
+        """The themes that can be chosen, by name: ours alone."""
+        return {each.name: each.theme for each in LOOKS}
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Put our wall before all other filters, and plain ASCII after them if it must be."""
         return (self.safety, *super().get_line_filters(), *self._last)
 
+    def get_default_screen(self) -> Screen[Any]:
+        """Begin with the Timeline of a session, or with the sessions of a folder.
+
+        Not by pushing it over a first screen that is empty: that one would be laid out too.
+        """
+        if is_folder(self._location) and not is_session(self._location):
+            first = self._sessions(self._location)
+        else:
+            first = self._timeline(self._location, self._fragment)
+        # Textual reads them itself for every screen but the first.
+        self.stylesheet.read_all(first.css_path)
+        return first
+
     def on_mount(self) -> None:
-        """Open the Timeline of a session, or the sessions of a folder."""
-        self.watch_theme(self.theme)
+        """Watch for what ends the app from outside."""
         if not self.is_headless:
             self._leave_on_signals()
             if hasattr(select, "poll") and sys.__stdin__ is not None and sys.__stdin__.isatty():
                 Thread(
                     target=_end_with_terminal, args=(sys.__stdin__.fileno(),), daemon=True
                 ).start()
-        if is_folder(self._location):
-            self.open_folder(self._location)
-        else:
-            self._open(self._location, self._fragment)
 
     def watch_theme(self, name: str) -> None:
         """Give the names of styles the meaning that they have in a theme."""
@@ -105,23 +120,29 @@ class TtdbgApp(App[TtdbgError]):
 
     def open_folder(self, location: str) -> None:
         """Show the sessions of a folder."""
-        self.push_screen(
-            SessionsScreen(location, NAMED, self._glyphs, self._open_session, self._clock)
-        )
+        self.push_screen(self._sessions(location))
+
+    def _sessions(self, location: str) -> Screen[Any]:
+        from tt_debugger.tui.screens.sessions import SessionsScreen
+
+        return SessionsScreen(location, NAMED, self._glyphs, self._open_session, self._clock)
 
     def on_timeline_screen_folder_wanted(self, message: TimelineScreen.FolderWanted) -> None:
         """Show the sessions beside the one that was open."""
         self.open_folder(message.location)
 
     def _open_session(self, location: str, session: str | None) -> None:
-        self._open(location, Fragment(session), self._places.get((location, session)))
-
-    def _open(self, location: str, fragment: Fragment, place: Place | None = None) -> None:
         def left(place: Place | None) -> None:
             if place is not None:
-                self._places[location, fragment.session] = place
+                self._places[location, session] = place
 
-        self.push_screen(TimelineScreen(location, fragment, NAMED, self._glyphs, place), left)
+        place = self._places.get((location, session))
+        self.push_screen(self._timeline(location, Fragment(session), place), left)
+
+    def _timeline(
+        self, location: str, fragment: Fragment, place: Place | None = None
+    ) -> TimelineScreen:
+        return TimelineScreen(location, fragment, NAMED, self._glyphs, place)
 
     def _leave_on_signals(self) -> None:
         """Leave in order when told to end: else the terminal stays as the UI has set it."""
@@ -137,6 +158,8 @@ class TtdbgApp(App[TtdbgError]):
 
     def _fatal_error(self) -> None:
         """Say what broke without showing variables: they hold the user's data."""
+        from rich.traceback import Traceback
+
         self.bell()
         trace = Traceback(show_locals=False, width=None)
         rendered: RenderableType = Segments(self.console.render(trace, self.console.options))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from tt_debugger.storage.stdin import STDIN
 from tt_debugger.tui.widgets.inspector import Copyable
 
 ASKED = "copy:  y value   p path   r ref   c command   (Esc: nothing)"
@@ -43,7 +44,8 @@ def copied(key: str, seen: Copyable, location: str, ref: str) -> Copied | None:
         case "r":
             return Copied(f"{location}#{ref}", "ref")
         case "c":
-            place = shlex.quote(f"{Path(location).absolute()}#{ref}")
+            own = location if location == STDIN else Path(location).absolute()
+            place = shlex.quote(f"{own}#{ref}")
             return Copied(f"{_program()} show {place}", "command")
         case _:
             return None

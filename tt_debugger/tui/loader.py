@@ -8,9 +8,11 @@ row that was asked for, the neighbours are read ahead, so that stepping is answe
 # Textual leaves the type parameter of `Worker` open.
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from threading import Event, Lock
@@ -29,16 +31,21 @@ from tt_debugger.core.outline import Outline, outline
 from tt_debugger.core.refs import Fragment, Point
 from tt_debugger.core.scrub import ScrubIndex, scrub_index
 from tt_debugger.core.search import Found, Query
-from tt_debugger.debugger import Debugger
+from tt_debugger.debugger import Debugger, tail_of
 from tt_debugger.errors import TtdbgError
-from tt_debugger.views.message import warm_up
 
 AHEAD = 16
 """Rows that are read ahead on both sides of the cursor, as soon as half of them are not known."""
 AFTER_PAINTING = 0.03
 """Seconds after which a step is painted."""
+UNSEEN = 0.25
+"""Seconds after which a session is read on, even if its glimpse was not painted."""
 COMPLETED_AHEAD = 50_000
 """Rows up to which refs are made completable before anybody asks for it."""
+GLIMPSED = 3
+"""Messages that are shown before a state that takes a while."""
+READ = 30
+"""How much of the work is done, in percent, when the places of all records are known."""
 KEPT = 256
 """Inspections that are kept: each has lists as long as its path is deep."""
 KEPT_BYTES = 32 << 20
@@ -60,6 +67,15 @@ class Outlined(Message):
         super().__init__()
         self.outline = outline
         self.row = row
+
+
+class Glimpsed(Message):
+    """The newest checkpoints, while the others are read; the rows are those of the tail alone."""
+
+    def __init__(self, tail: Session, outlined: Outlined) -> None:
+        super().__init__()
+        self.tail = tail
+        self.outlined = outlined
 
 
 class Opened(Message):
@@ -93,6 +109,15 @@ class RowInspected(Message):
     def __init__(self, inspection: Inspection) -> None:
         super().__init__()
         self.inspection = inspection
+
+
+class RowGlimpsed(Message):
+    """The last messages at a row whose state takes a while."""
+
+    def __init__(self, row: int, messages: tuple[Any, ...]) -> None:
+        super().__init__()
+        self.row = row
+        self.messages = messages
 
 
 class InspectFailed(Message):
@@ -157,9 +182,12 @@ class Loader:
         self._read_ahead_from: int | None = None
         """The row around which reading ahead is due."""
         self._is_left = Event()
+        self._answered = asyncio.Event()
+        self._glimpse_is_seen = Event()
 
     def open(self, chosen: Filter, folding: Folding, row: int | None) -> None:
         """Begin to open the location, at a row, or where the fragment says."""
+        self._loop = asyncio.get_running_loop()
         self._begin("open", self._open, chosen, folding, row)
 
     def _begin(
@@ -169,6 +197,21 @@ class Loader:
         self._screen.run_worker(
             partial(work, *arguments), thread=True, group=group, exclusive=is_exclusive
         )
+
+    async def answers_within(self, seconds: float) -> bool:
+        """Tell whether there is something to show before so many seconds are over."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._answered.wait(), seconds)
+        return self._answered.is_set()
+
+    def read_on(self) -> None:
+        """Read what the glimpse left out, now that it is painted."""
+        self._glimpse_is_seen.set()
+
+    def prepare(self) -> None:
+        """Begin what is of use only later; not before the first rows are painted."""
+        if not self._is_left.is_set():
+            self._begin("prepare", self._prepare)
 
     def known(self, row: int) -> Inspection | None:
         """Give what is already read of a row."""
@@ -239,20 +282,15 @@ class Loader:
 
     def _open(self, chosen: Filter, folding: Folding, row: int | None) -> None:
         worker = get_current_worker()
-        last = -1
-
-        def progress(done: int, of: int) -> None:
-            nonlocal last
-            if self._is_left.is_set() or worker.is_cancelled:
-                raise _NoLongerWantedError("the screen was left")
-            percent = done * 100 // of if of else 100
-            if percent != last:
-                last = percent
-                self._screen.post_message(Opening(percent))
-
+        tell = self._teller(lambda: worker.is_cancelled)
         try:
-            debugger = Debugger.open(self._location, self._fragment.session, progress)
+            if row is None and self._fragment == Fragment():
+                self._glimpse(chosen, folding)
+            debugger = Debugger.open(
+                self._location, self._fragment.session, partial(tell, 0, READ)
+            )
             try:
+                debugger.describe(partial(tell, READ, 100))
                 opened = _first_view(debugger, self._fragment, chosen, folding, row)
             except TtdbgError:
                 debugger.close()
@@ -260,7 +298,7 @@ class Loader:
         except _NoLongerWantedError:
             return
         except TtdbgError as error:
-            self._screen.post_message(OpenFailed(error))
+            self._answer(OpenFailed(error))
             return
         if self._is_left.is_set() or worker.is_cancelled:
             debugger.close()
@@ -271,11 +309,45 @@ class Loader:
             return
         # What was just read stays: to go over it again and again is what makes a key wait.
         gc.freeze()
-        gc.set_threshold(20_000, 20, 20)
-        self._screen.post_message(opened)
-        warm_up()
-        if len(debugger.session) <= COMPLETED_AHEAD:
-            self._complete()
+        self._answer(opened)
+
+    def _prepare(self) -> None:
+        debugger = self._debugger
+        if debugger is not None:
+            from tt_debugger.views.message import warm_up
+
+            warm_up()
+            debugger.remember()
+            if len(debugger.session) <= COMPLETED_AHEAD:
+                self._complete()
+
+    def _answer(self, message: Glimpsed | Opened | OpenFailed) -> None:
+        self._screen.post_message(message)
+        self._loop.call_soon_threadsafe(self._answered.set)
+
+    def _teller(self, is_cancelled: Callable[[], bool]) -> Callable[[int, int, int, int], None]:
+        """Give what tells the screen of progress between two percentages; it ends the work too."""
+        told = -1
+
+        def tell(begin: int, end: int, done: int, of: int) -> None:
+            nonlocal told
+            if self._is_left.is_set() or is_cancelled():
+                raise _NoLongerWantedError("the screen was left")
+            percent = begin + done * (end - begin) // of if of else end
+            if percent != told:
+                told = percent
+                self._screen.post_message(Opening(percent))
+
+        return tell
+
+    def _glimpse(self, chosen: Filter, folding: Folding) -> None:
+        """Show the newest checkpoints of what takes long to read."""
+        tail = tail_of(self._location)
+        if tail is not None and tail.active is not None:
+            lines = outline(tail, chosen, folding)
+            self._answer(Glimpsed(tail, Outlined(lines, tail.active)))
+            # To read on would take turns from the thread that paints it.
+            self._glimpse_is_seen.wait(UNSEEN)
 
     def _inspect(self, row: int) -> None:
         debugger = self._debugger
@@ -286,6 +358,9 @@ class Loader:
             if self._is_left.is_set() or worker.is_cancelled:
                 return
             try:
+                if each == row and row not in self._known and debugger.is_far(row):
+                    recent = tuple(debugger.recent(row, GLIMPSED))
+                    self._screen.post_message(RowGlimpsed(row, recent))
                 inspection = self._known.get(each) or debugger.inspect(each)
             except TtdbgError as error:
                 if each == row:

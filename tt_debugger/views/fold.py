@@ -15,7 +15,6 @@ from tt_debugger.core.text import safe_line
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.views.checkpoint import time_text
 from tt_debugger.views.fact import fact_line
-from tt_debugger.views.message import message_lines
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import duration_text
 from tt_debugger.views.values import counted
@@ -88,7 +87,7 @@ def _named(session: Session, row: int, palette: Palette, glyphs: Glyphs) -> Text
 
 
 def _time_lines(session: Session, rows: tuple[int, int], palette: Palette) -> Iterator[Text]:
-    begin, end = (session.heads[row].time for row in rows)
+    begin, end = map(session.heads.time, rows)
     if begin is not None:
         yield fact_line("began", time_text(begin), palette)
     if end is not None:
@@ -143,6 +142,9 @@ def _reason_lines(
     if reason is None or reason.row != row:
         yield Text(safe_line(session.heads[row].summary), palette.text)
         return
+    # The first rows of a session need not wait for it.
+    from tt_debugger.views.message import message_lines
+
     for message in messages_in(reason.changes):
         yield from message_lines(message, palette, glyphs, is_drawn=True)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from tt_debugger.core.filters import Filter
 from tt_debugger.core.folds import Folding, FoldRule
+from tt_debugger.core.lanes import LaneRow
 from tt_debugger.core.model import Session
 from tt_debugger.core.outline import outline
 from tt_debugger.core.refs import Resolver
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 def graph_lines(
@@ -23,11 +26,28 @@ def graph_lines(
     width: int | None,
 ) -> Iterator[Text]:
     """Give one line a checkpoint, with the shortest unique prefix of its id."""
-    shown = outline(session, Filter.ALL, Folding(FoldRule.NOTHING))
+    from rich.text import Text
+
     view = RowView(palette, glyphs, len(str(len(session))))
-    ids = [resolver.short_id(row) for row in shown.lines]
-    id_width = max(map(len, ids), default=0)
-    for row, name, lanes in zip(shown.lines, ids, shown.lanes, strict=True):
-        rest = None if width is None else max(width - id_width - 1, 0)
-        line = Text(no_wrap=True).append(f"{name:<{id_width}} ", palette.label)
+    for name, row, lanes in _named_rows(session, resolver):
+        rest = None if width is None else max(width - len(name), 0)
+        line = Text(no_wrap=True).append(name, palette.label)
         yield line.append_text(view.text(session, row, lanes, rest))
+
+
+def plain_graph_lines(
+    session: Session, resolver: Resolver, palette: Palette, glyphs: Glyphs
+) -> Iterator[str]:
+    """Give the same lines as text alone, as long as they are."""
+    view = RowView(palette, glyphs, len(str(len(session))))
+    for name, row, lanes in _named_rows(session, resolver):
+        yield name + view.plain(session, row, lanes)
+
+
+def _named_rows(session: Session, resolver: Resolver) -> Iterator[tuple[str, int, LaneRow]]:
+    """Give each row with the prefix of its id, all of one width, and its lanes."""
+    shown = outline(session, Filter.ALL, Folding(FoldRule.NOTHING))
+    ids = [resolver.short_id(row) for row in shown.lines]
+    width = max(map(len, ids), default=0)
+    for row, name, lanes in zip(shown.lines, ids, shown.lanes, strict=True):
+        yield f"{name:<{width}} ", row, lanes

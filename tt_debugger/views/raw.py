@@ -14,9 +14,13 @@ PIECE = 16_384
 """Bytes of one line of the view; a record is one long line and can be megabytes long."""
 
 
-def raw_lines(raw: bytes, palette: Palette) -> Iterator[Text]:
-    """Give the bytes of a record as lines, with everything but plain text escaped."""
-    yield Text(f"{len(raw):,} bytes", palette.dim)
+def raw_lines(raw: bytes, palette: Palette, size: int | None = None) -> Iterator[Text]:
+    """Give the bytes of a record as lines, with everything but plain text escaped.
+
+    `size` is the length of the record, of which these may be the first bytes only.
+    """
+    is_cut = size is not None and size > len(raw)
+    yield Text(f"{len(raw):,}{f' of {size:,}' if is_cut else ''} bytes", palette.dim)
     # Incremental: a character that ends in the next piece is no broken one.
     decoder = getincrementaldecoder("utf-8")("backslashreplace")
     for begin in range(0, len(raw), PIECE):

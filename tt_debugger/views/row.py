@@ -7,13 +7,13 @@ the tokens in the context; where a row is narrow, the first of them are left out
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-from rich.cells import cell_len
-from rich.text import Text
+from rich.cells import cell_len, set_cell_size
 
 from tt_debugger.core.lanes import MOST_LANES, LaneRow
 from tt_debugger.core.model import Head, Kind, Role, Session, iso_time
@@ -23,6 +23,12 @@ from tt_debugger.core.text import safe_line
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.values import counted
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+Piece = tuple[str, str]
+"""A piece of a line, and its style."""
 
 NAME_WIDTH = 8
 WIDE_NAME_WIDTH = 12
@@ -77,7 +83,10 @@ _GLYPHS = {
 
 
 class RowView(msgspec.Struct, frozen=True):
-    """How rows of one session are drawn; what `found` matches is marked."""
+    """How rows of one session are drawn; what `found` matches is marked.
+
+    Without a `number_width` they have no numbers: which rows they are is not known yet.
+    """
 
     palette: Palette
     glyphs: Glyphs
@@ -88,46 +97,64 @@ class RowView(msgspec.Struct, frozen=True):
 
     def text(self, session: Session, row: int, lanes: LaneRow, width: int | None = None) -> Text:
         """Give a row as one line: exactly `width` cells, or as long as it is without a width."""
-        head = session.heads[row]
+        # It takes a while to import, and a pipe has no use for it.
+        from rich.text import Text
+
+        left, said, columns = self._pieces(session, row, lanes, width)
         line = Text(no_wrap=True, end="")
-        line.append(f"{row + 1:>{self.number_width}} ", self.palette.dim)
-        self._add_lanes(line, lanes, self.glyph(head), self._glyph_style(head))
-        line.append(" ")
-        begin = len(line)
-        room = NAME_WIDTH if width is not None and width < WIDE else WIDE_NAME_WIDTH
-        line.append(_fitted(safe_line(head.name), room, self.glyphs), self._name_style(head))
-        line.append(" ")
-        right = self._flags(session, row)
-        if width is not None and width < _TOOK_FROM:
-            sign = self._sign(head)
-            right.append(f"{sign} " if sign else "", self._outcome_style(head))
-        columns = 0
-        for text, style in self._columns(session, row, head, width):
-            right.append(text, style)
-            columns += len(text)
-        summary = safe_line(_without_marks(head))
-        if width is not None:
-            room = width - line.cell_len - right.cell_len - 1
-            summary = _fitted(summary, max(room, 0), self.glyphs)
-        line.append(summary, self._summary_style(head))
-        line.append(" ").append_text(right)
-        self._mark_found(line, begin, len(line) - columns)
+        for text, style in (*left, *said):
+            line.append(text, style)
+        self._mark_found(line, sum(len(text) for text, _ in left))
+        for text, style in columns:
+            line.append(text, style)
         if width is not None:
             line.truncate(width, pad=True)
         else:
             line.rstrip()
         return line
 
-    def _mark_found(self, line: Text, begin: int, end: int) -> None:
-        """Mark what is searched for in a part of a line; the columns are not searched."""
+    def plain(self, session: Session, row: int, lanes: LaneRow) -> str:
+        """Give a row as text alone, as long as it is."""
+        pieces = chain.from_iterable(self._pieces(session, row, lanes))
+        return "".join(text for text, _ in pieces).rstrip()
+
+    def _pieces(
+        self, session: Session, row: int, lanes: LaneRow, width: int | None = None
+    ) -> tuple[list[Piece], list[Piece], list[Piece]]:
+        """Give number and lanes, then what is said, then the columns at the right."""
+        head = session.heads[row]
+        left = [
+            (self._number(row), self.palette.dim),
+            *self._lanes(lanes, self.glyph(head), self._glyph_style(head)),
+            (" ", ""),
+        ]
+        room = NAME_WIDTH if width is not None and width < WIDE else WIDE_NAME_WIDTH
+        name = (_fitted(safe_line(head.name), room, self.glyphs), self._name_style(head))
+        flags = list(self._flags(session, row))
+        if width is not None and width < _TOOK_FROM:
+            sign = self._sign(head)
+            flags.append((f"{sign} " if sign else "", self._outcome_style(head)))
+        columns = list(self._columns(session, row, head, width))
+        summary = safe_line(_without_marks(head))
+        if width is not None:
+            room = width - _cells([*left, name]) - _cells([*flags, *columns]) - 2
+            summary = _fitted(summary, max(room, 0), self.glyphs)
+        said = [name, (" ", ""), (summary, self._summary_style(head)), (" ", ""), *flags]
+        return left, said, columns
+
+    def _mark_found(self, line: Text, begin: int) -> None:
+        """Mark what is searched for in a line, from a place on."""
         if self.found is not None:
-            for first, last in self.found.spans(line.plain[begin:end]):
+            for first, last in self.found.spans(line.plain[begin:]):
                 line.stylize(self.palette.found, begin + first, begin + last)
 
     def fold_text(self, session: Session, fold: Fold, lanes: LaneRow, width: int) -> Text:
         """Give a fold as one line: how many rows it stands for, and what is among them."""
+        from rich.text import Text
+
         line = Text(" " * (self.number_width + 1), no_wrap=True, end="")
-        self._add_lanes(line, lanes, self.glyphs.fold, self.palette.lane)
+        for text, style in self._lanes(lanes, self.glyphs.fold, self.palette.lane):
+            line.append(text, style)
         parts = [(counted(fold.count, "checkpoint"), self.palette.dim)]
         if fold.leaves > 1:
             parts.append((counted(fold.leaves, "branch", "branches"), self.palette.dim))
@@ -146,14 +173,16 @@ class RowView(msgspec.Struct, frozen=True):
 
     def names_text(self, width: int) -> Text:
         """Give the names of the columns as a line that stands above rows of this width."""
+        from rich.text import Text
+
         right = "".join(f"{each.name:>{each.width}}" for each in columns_at(width))
-        left = f"{'row':>{self.number_width}}"
+        left = f"{'row':>{self.number_width}}" if self.number_width else ""
         room = max(width - len(right) - len(left), 0)
         return Text(f"{left}{' ' * room}{right}", self.palette.dim, no_wrap=True, end="")
 
     def _columns(
         self, session: Session, row: int, head: Head, width: int | None
-    ) -> Iterator[tuple[str, str]]:
+    ) -> Iterator[Piece]:
         """Give the columns at the right, each with its style; without a width two of them."""
         names = ("took", "tokens") if width is None else [each.name for each in columns_at(width)]
         for name in names:
@@ -174,21 +203,22 @@ class RowView(msgspec.Struct, frozen=True):
             elif text:
                 yield f"  {text}", style
 
-    def _flags(self, session: Session, row: int) -> Text:
+    def _number(self, row: int) -> str:
+        return f"{row + 1:>{self.number_width}} " if self.number_width else ""
+
+    def _flags(self, session: Session, row: int) -> Iterator[Piece]:
         """Give what few rows have: a label, several branches, the active leaf."""
-        flags = Text()
         if row in self.marks:
-            flags.append(f"'{safe_line(self.marks[row])} ", self.palette.label)
+            yield f"'{safe_line(self.marks[row])} ", self.palette.label
         label = session.labels.get(row)
         if label is not None:
             name = _fitted(safe_line(label), 24, self.glyphs).rstrip()
-            flags.append(f"{self.glyphs.label} {name} ", self.palette.label)
+            yield f"{self.glyphs.label} {name} ", self.palette.label
         branches = session.tree.child_count(row)
         if branches > 1:
-            flags.append(f"{self.glyphs.fork} {branches} ", self.palette.lane)
+            yield f"{self.glyphs.fork} {branches} ", self.palette.lane
         if row == session.active:
-            flags.append(f"{self.glyphs.active} ", self.palette.accent)
-        return flags
+            yield f"{self.glyphs.active} ", self.palette.accent
 
     def _took(self, session: Session, row: int, head: Head) -> str:
         """Tell how a step came out, and how long it took.
@@ -219,18 +249,18 @@ class RowView(msgspec.Struct, frozen=True):
     def _outcome_style(self, head: Head) -> str:
         return self.palette.bad if head.failed else self.palette.dim
 
-    def _add_lanes(self, line: Text, lanes: LaneRow, glyph: str, style: str) -> None:
+    def _lanes(self, lanes: LaneRow, glyph: str, style: str) -> Iterator[Piece]:
         cells = [self.glyphs.lines[cell] for cell in lanes.cells]
         is_drawn = lanes.lane < MOST_LANES
         for place, cell in enumerate(cells):
             if is_drawn and place == 2 * lanes.lane:
-                line.append(glyph, style)
+                yield glyph, style
             elif place < len(cells) - 1 or cell != " ":
-                line.append(cell, self.palette.lane)
+                yield cell, self.palette.lane
         if lanes.hidden:
-            line.append(f"+{lanes.hidden}", self.palette.lane)
+            yield f"+{lanes.hidden}", self.palette.lane
         if not is_drawn:
-            line.append(f" {glyph}", style)
+            yield f" {glyph}", style
 
     def glyph(self, head: Head) -> str:
         """Give the sign of a checkpoint's kind."""
@@ -291,10 +321,11 @@ def _fitted(text: str, width: int, glyphs: Glyphs) -> str:
     room = width - cell_len(glyphs.ellipsis)
     if room < 0:
         return " " * width
-    fitted = Text(text)
-    fitted.truncate(room)
-    kept = fitted.plain
-    return kept + glyphs.ellipsis + " " * (room - cell_len(kept))
+    return set_cell_size(text, room) + glyphs.ellipsis
+
+
+def _cells(pieces: Iterable[Piece]) -> int:
+    return cell_len("".join(text for text, _ in pieces))
 
 
 def count_text(number: int) -> str:

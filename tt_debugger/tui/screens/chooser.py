@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from rapidfuzz import fuzz
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -172,6 +171,8 @@ def narrowed(choices: Sequence[Choice]) -> Offer:
 
 def _score(words: Sequence[str], choice: Choice) -> float:
     """Tell how well a choice fits: above 0 if each word is in it, best if its name begins so."""
+    from rapidfuzz import fuzz
+
     name, whole = choice.text.casefold(), f"{choice.text} {choice.detail}".casefold()
     score = 1.0
     for word in words:

@@ -30,10 +30,21 @@ class KeyedScreen(Screen[T]):
         self._palette = palette
         self._glyphs = glyphs
 
+    def on_compose(self) -> None:
+        """Take the classes of the size before there is anything to style.
+
+        Textual gives them when it tells the size, and then styles and lays out all of it again.
+        """
+        width, height = self.app.size
+        self.add_class(
+            *self._get_breakpoint_classes(width, self.HORIZONTAL_BREAKPOINTS or []),
+            *self._get_breakpoint_classes(height, self.VERTICAL_BREAKPOINTS or []),
+        )
+
     @property
     def is_first(self) -> bool:
-        """Whether no screen of ours lies below this one."""
-        return self.app.screen_stack.index(self) <= 1
+        """Whether no screen lies below this one."""
+        return self.app.screen_stack[0] is self
 
     def choose(
         self,

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import PurePath
 from threading import Thread
 
 import msgspec
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
@@ -22,12 +24,14 @@ from tt_debugger.tui.finder import Finder
 from tt_debugger.tui.keys import TIMELINE
 from tt_debugger.tui.loader import (
     Failed,
+    Glimpsed,
     InspectFailed,
     Loader,
     Opened,
     OpenFailed,
     Opening,
     Outlined,
+    RowGlimpsed,
     RowInspected,
 )
 from tt_debugger.tui.screens.dialog import ErrorScreen
@@ -48,6 +52,8 @@ WIDE, WIDEST = 100, 200
 """Columns from which the inspector stands beside the tree, and a second one beside both."""
 TALL, TALLEST = 30, 44
 """Rows from which the scrubber is shown, and from which it is taller."""
+PATIENCE = 0.05
+"""Seconds for which the first frame waits for something to show."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -92,6 +98,8 @@ class PanesScreen(KeyedScreen[Place | None]):
         self._location = location
         self._place = place
         self._session: Session | None = None
+        self._tail: Session | None = None
+        """The newest checkpoints, while the session is still being read."""
         self._outline: Outline | None = None
         self._filter = place.filter if place else Filter.DEFAULT
         self._folding = place.folding if place else Folding()
@@ -104,6 +112,10 @@ class PanesScreen(KeyedScreen[Place | None]):
         self._reveals = False
         """Whether that row is to have a line of its own, whatever would fold it."""
         self._marks: Mapping[str, str] = {}
+        self.beside: Inspector | None = None
+        """The second inspector, once the screen was wide enough for it."""
+        self._held = ExitStack()
+        """Keeps the first frame back until it has something to show."""
         self.loader = Loader(self, location, fragment)
         self.finder = Finder(self.loader)
 
@@ -116,26 +128,28 @@ class PanesScreen(KeyedScreen[Place | None]):
                 yield ColumnNames()
                 yield CheckpointTree(id="tree")
             yield Inspector(self._palette, self._glyphs, id="inspector")
-            yield Inspector(self._palette, self._glyphs, id="beside")
         yield BottomBar(TIMELINE, self._palette, self._glyphs)
 
-    def on_mount(self) -> None:
-        """Begin to read."""
+    async def on_mount(self) -> None:
+        """Begin to read. What is read at once is in the first frame."""
         self.tree_pane.on_cursor = self._move
         self.tree_pane.focus()
         if self._place is not None:
             self.inspector.tab = self._place.tab
-        self.beside.tab = "state"
+        await self._make_room(self.app.size.width)
         self.query_one(TopBar).update_from(self._facts, "reading")
         self.loader.open(self._filter, self._folding, self._place.row if self._place else None)
+        if await self.loader.answers_within(PATIENCE):
+            self._held.enter_context(self.app.batch_update())
 
     def stop(self) -> None:
         """Begin to read nothing more."""
+        self._held.close()
         self.loader.stop()
 
     def on_unmount(self) -> None:
         """Let go of the session; not here, where a worker that still reads would be waited for."""
-        self.loader.stop()
+        self.stop()
         Thread(target=self.loader.close, daemon=True).start()
 
     @property
@@ -165,27 +179,37 @@ class PanesScreen(KeyedScreen[Place | None]):
         return self.query_one("#inspector", Inspector)
 
     @property
-    def beside(self) -> Inspector:
-        """The second inspector, for which only a very wide screen has room."""
-        return self.query_one("#beside", Inspector)
+    def inspectors(self) -> tuple[Inspector, ...]:
+        """The inspectors that there are, the first one first."""
+        return (self.inspector,) if self.beside is None else (self.inspector, self.beside)
 
     @property
     def inspector_in_use(self) -> Inspector:
         """The inspector that the keys go to, the first one while they go to the tree."""
-        return self.beside if self.beside.has_focus_within else self.inspector
+        return next((each for each in self.inspectors if each.has_focus_within), self.inspector)
 
     def inspect(self, shown: Shown) -> None:
         """Show something in each inspector that is seen."""
         self.inspector.update_from(shown)
-        if self.beside.display:
+        if self.beside is not None and self.beside.display:
             self.beside.update_from(shown)
 
-    def on_resize(self) -> None:
+    async def on_resize(self, event: events.Resize) -> None:
         """Fill the second inspector where there is room for it now."""
+        await self._make_room(event.size.width)
         self.call_after_refresh(self._fill_beside)
 
+    async def _make_room(self, width: int) -> None:
+        """Add the second inspector where the screen is wide enough for it."""
+        if width >= WIDEST and self.beside is None:
+            beside = Inspector(self._palette, self._glyphs, id="beside")
+            await self.query_one(Panes).mount(beside)
+            beside.tab = "state"
+            beside.mark(self.finder.query)
+            self.beside = beside
+
     def _fill_beside(self) -> None:
-        if self.beside.display:
+        if self.beside is not None and self.beside.display:
             self.beside.update_from(self.inspector.shown)
 
     @property
@@ -219,6 +243,7 @@ class PanesScreen(KeyedScreen[Place | None]):
 
     def on_open_failed(self, message: OpenFailed) -> None:
         """Go back and say why; if there is no way back, let the command line say it."""
+        self._held.close()
         if self.is_first:
             self.app.exit(message.error)
             return
@@ -226,18 +251,47 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.dismiss(None)
         self.app.push_screen(ErrorScreen(message.error, self._palette, self._glyphs))
 
+    def on_glimpsed(self, message: Glimpsed) -> None:
+        """Show the newest checkpoints, to be looked at until all are read."""
+        if self._session is None:
+            self._tail = message.tail
+            self._facts = (
+                message.tail.format or "",
+                *session_names(message.tail, self._location),
+                f"the newest {counted(len(message.tail), 'checkpoint')}",
+            )
+            self.query_one(TopBar).update_from(self._facts, "reading")
+            view = RowView(self._palette, self._glyphs, 0)
+            self.query_one(ColumnNames).update_from(view)
+            self.tree_pane.update_from(
+                message.tail, message.outlined.outline, view, message.outlined.row
+            )
+            self._show()
+        self._held.close()
+        self.call_after_refresh(self.loader.read_on)
+
+    def _row_after(self, session: Session, opened: int) -> int:
+        """Give the row to begin at: where the cursor was moved to meanwhile, if it was."""
+        tail, row = self._tail, self.tree_pane.cursor_row
+        if tail is None or row in (None, tail.active):
+            return opened
+        return session.heads.row_at(tail.heads.offset(row) or 0)
+
     def on_opened(self, message: Opened) -> None:
         """Show the tree, and the checkpoint that was asked for."""
         session, outline = message.session, message.outlined.outline
-        self._session = session
+        row = self._row_after(session, message.outlined.row)
+        self._session, self._tail = session, None
         self._filter, self._folding = outline.chosen, outline.folding
         if len(session):
-            self._wanted = message.outlined.row
+            self._wanted = row
         self._marks = dict(message.marks)
         self._facts = session_facts(session, self._location)
         self.query_one(ColumnNames).update_from(self._row_view)
-        self.scrubber.update_from(message.scrubbed, message.outlined.row)
-        self._take_lines(message.outlined)
+        self.scrubber.update_from(message.scrubbed, row)
+        self._take_lines(Outlined(outline, row))
+        self._held.close()
+        self.call_after_refresh(self.loader.prepare)
 
     def on_outlined(self, message: Outlined) -> None:
         """Show other lines, unless others again are wanted by now."""
@@ -290,6 +344,11 @@ class PanesScreen(KeyedScreen[Place | None]):
         elif row == self._reason:
             self._show()
 
+    def on_row_glimpsed(self, message: RowGlimpsed) -> None:
+        """Show the last messages at the row under the cursor until its state is there."""
+        if self._session is not None and message.row == self._wanted != self.inspector.row:
+            self.inspect(Waiting(self._session, message.row, message.messages))
+
     def on_inspect_failed(self, message: InspectFailed) -> None:
         """Show why the row under the cursor cannot be shown."""
         if message.row == self._wanted:
@@ -310,6 +369,9 @@ class PanesScreen(KeyedScreen[Place | None]):
     def _show(self) -> None:
         """Show the row under the cursor: at once if it is read already, else when it is."""
         session, row = self._session, self.tree_pane.cursor_row
+        if self._tail is not None and row is not None:
+            said = self._tail.heads[row].summary
+            self.inspect(Said(f"{said}\n\nIts state is told when the rest is read.", row))
         if session is None or row is None:
             return
         self._wanted = row
@@ -397,7 +459,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         if self._is_zoomed:
             self._zoom(to_inspector=to_inspector)
         pane = self.inspector.pane if to_inspector else self.tree_pane
-        if self.inspector.has_focus_within and self.beside.display:
+        if self.inspector.has_focus_within and self.beside is not None and self.beside.display:
             pane = self.beside.pane
         # Not before the pane is displayed again: what is hidden takes no focus.
         self.call_after_refresh(self.set_focus, pane)
@@ -418,7 +480,7 @@ class PanesScreen(KeyedScreen[Place | None]):
     def mark_matches(self) -> None:
         """Mark what is searched for, in the tree and in what is inspected."""
         self.tree_pane.draw_with(self._row_view)
-        for inspector in (self.inspector, self.beside):
+        for inspector in self.inspectors:
             inspector.mark(self.finder.query)
 
     def action_zoom(self) -> None:
@@ -457,6 +519,11 @@ def session_facts(session: Session, location: str) -> tuple[str, ...]:
         counted(len(session), "checkpoint"),
         counted(findings, "finding") if findings else "",
     ]
+    names = session_names(session, location)
+    return (session.format or "no format", *names, " · ".join(filter(None, facts)))
+
+
+def session_names(session: Session, location: str) -> tuple[str, ...]:
+    """Give the title of a session, if it has one, and the name of its file."""
     name = PurePath(location).name
-    title = (session.title, name) if session.title else (name,)
-    return (session.format or "no format", *title, " · ".join(filter(None, facts)))
+    return (session.title, name) if session.title else (name,)

@@ -244,7 +244,7 @@ class TimelineScreen(PanesScreen):
     def _go_to_match(self, to: Jump | None) -> None:
         notes: list[str] = []
         if to is not None:
-            for inspector in (self.inspector, self.beside):
+            for inspector in self.inspectors:
                 inspector.reveal()
                 if inspector.row == to.row:
                     inspector.mark(self.finder.query)

@@ -18,7 +18,8 @@ from textual.widgets import ContentSwitcher
 
 from tt_debugger.core.changes import change_json
 from tt_debugger.core.folds import Fold
-from tt_debugger.core.inspection import Inspection
+from tt_debugger.core.inspection import Exchange, Inspection
+from tt_debugger.core.json import as_map
 from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Session, Usage
 from tt_debugger.core.paths import dotted, pointer
@@ -35,7 +36,6 @@ from tt_debugger.views.checkpoint import (
     title_line,
 )
 from tt_debugger.views.fold import fold_lines
-from tt_debugger.views.message import message_lines
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.raw import raw_lines
 from tt_debugger.views.state import marks_of
@@ -48,10 +48,14 @@ AIRY = 16
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """A checkpoint that is still being read: the index knows it already."""
+    """A checkpoint that is still being read: the index knows it already.
+
+    `messages` are the last ones of its state, where they were sooner there than all of it.
+    """
 
     session: Session
     row: int
+    messages: tuple[Any, ...] = ()
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -266,7 +270,8 @@ class Inspector(Vertical):
 
     def _fill(self) -> None:
         tab = self.tab
-        if tab in self._filled:
+        # What was to be done after a refresh may come when the screen is already left.
+        if tab in self._filled or not self.is_attached:
             return
         self._filled.add(tab)
         if tab == "state":
@@ -315,17 +320,20 @@ class Inspector(Vertical):
     def _lines(self, shown: Shown, tab: str) -> Iterable[Text]:
         match shown:
             case Said(text=text, is_error=is_error):
-                return [Text(safe_line(text), self.palette.bad if is_error else self.palette.dim)]
+                style = self.palette.bad if is_error else self.palette.dim
+                return [Text(safe_line(line), style) for line in text.split("\n")]
             case Folded(session=session, fold=fold, rows=rows, reason=reason):
                 return fold_lines(session, fold, rows, self.palette, self.glyphs, reason)
-            case Waiting(session=session, row=row):
+            case Waiting():
                 if tab == "meta":
                     return self._meta(shown)
-                waiting = Text(f"reading {self.glyphs.ellipsis}", self.palette.dim)
-                return [title_line(session, row, self.palette), waiting]
+                return self._waiting(shown)
             case Inspection():
                 tabs = {"changes": self._changes, "message": self._message, "meta": self._meta}
-                return tabs[tab](shown) if tab in tabs else raw_lines(shown.raw, self.palette)
+                return tabs[tab](shown) if tab in tabs else self._raw(shown)
+
+    def _raw(self, seen: Inspection) -> Iterator[Text]:
+        return raw_lines(seen.raw, self.palette, seen.session.heads.length(seen.row))
 
     def _changes(self, seen: Inspection) -> Iterator[Text]:
         width = self._lines_of("changes").text_width
@@ -346,7 +354,7 @@ class Inspector(Vertical):
         for message in messages_in(seen.changes):
             yield from gap
             yield rule_line("message", width, self.palette, self.glyphs)
-            yield from self._message_lines(message, seen)
+            yield from self._message_lines(message, seen.exchanges)
 
     def _message(self, seen: Inspection) -> Iterator[Text]:
         messages = messages_in(seen.changes)
@@ -355,10 +363,25 @@ class Inspector(Vertical):
         for number, message in enumerate(messages):
             if number:
                 yield Text()
-            yield from self._message_lines(message, seen)
+            yield from self._message_lines(message, seen.exchanges)
 
-    def _message_lines(self, message: dict[str, Any], seen: Inspection) -> Iterator[Text]:
-        return message_lines(message, self.palette, self.glyphs, seen.exchanges, is_drawn=True)
+    def _message_lines(
+        self, message: dict[str, Any], exchanges: Sequence[Exchange] = ()
+    ) -> Iterator[Text]:
+        # The first rows of a session need not wait for it.
+        from tt_debugger.views.message import message_lines
+
+        return message_lines(message, self.palette, self.glyphs, exchanges, is_drawn=True)
+
+    def _waiting(self, shown: Waiting) -> Iterator[Text]:
+        yield title_line(shown.session, shown.row, self.palette)
+        yield Text(f"reading {self.glyphs.ellipsis}", self.palette.dim)
+        if shown.messages:
+            yield Text()
+            yield Text("the last messages up to here", self.palette.heading)
+        for message in shown.messages:
+            yield Text()
+            yield from self._message_lines(as_map(message))
 
     def _meta(self, shown: Waiting | Inspection) -> Iterator[Text]:
         spent = spent_on_path(shown.session, shown.row, self._spent)
