@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import runpy
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -77,7 +77,7 @@ def test_readme_names_every_option_of_every_command() -> None:
 
 
 def test_readme_lists_every_format_and_no_other() -> None:
-    assert first_column("What it reads") == sorted(each.format for each in known_formats())
+    assert sorted(first_column("What it reads")) == sorted(each.format for each in known_formats())
 
 
 def test_readme_names_only_keys_that_exist() -> None:
@@ -176,10 +176,10 @@ def test_changelog_names_only_commands_and_options_that_exist() -> None:
 
 
 def test_the_samples_are_made_the_same_to_the_byte(tmp_path: Path) -> None:
-    script = tmp_path / "make_samples.py"
-    shutil.copyfile(SAMPLES / "make_samples.py", script)
+    for part in SAMPLES.glob("*.py"):
+        shutil.copyfile(part, tmp_path / part.name)
 
-    runpy.run_path(str(script), run_name="__main__")
+    subprocess.run([sys.executable, tmp_path / "make_samples.py"], check=True)  # noqa: S603 - ours
 
     made = {each.name: each.read_bytes() for each in tmp_path.rglob("*.jsonl")}
     kept = {each.name: each.read_bytes() for each in SAMPLES.rglob("*.jsonl")}

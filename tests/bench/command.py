@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 import click
 from bench.figures import Figure, machine, table
 from bench.key_latency import key_latency
+from bench.size import size
+from bench.startup import startup
 from bench.whole_session import filter_switch, first_hit
 from bench.widgets import state_opened, tree_ready
 
@@ -19,6 +21,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     "state": state_opened,
     "filter": filter_switch,
     "search": first_hit,
+    "size": size,
+    "startup": startup,
 }
 
 

@@ -1,0 +1,215 @@
+"""Sessions of any size: indexed, opened again, in memory, on the screen, and at a checkpoint.
+
+Every arm is a process of its own; the arms take turns, and a ratio is taken within one round.
+The file itself is in the system's cache. A session is opened cold where the index cache is an
+empty folder, and kept where an earlier process has opened the same file.
+"""
+
+from __future__ import annotations
+
+import compileall
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from bench.empty_app import WORDS_SHOWN
+from bench.figures import Figure, median_ratio
+from bench.long_session import long_session
+from bench.programs import ENVIRONMENT, ROOT
+from bench.typist import COLUMNS, ROWS
+from terminal import Terminal
+
+SIZES = (100_000, 1_000_000)
+FEW = 10
+MOST_MEGABYTES = {1_000_000: 250}
+MOST_MEGABYTES_ELSE = 100
+LARGEST_FOR_JQ = 100_000
+LONGEST = 300.0
+"""Seconds after which a program is taken not to show anything."""
+REPLAYED = 200_000
+"""Rows that are replayed in one round of a session, in all."""
+MARKER = re.compile(rb"mk\d{7}")
+
+Taken = dict[str, list[float]]
+
+
+def size(rounds: int, *, quick: bool) -> Iterator[Figure]:
+    """Measure everything that the number of entries could make slow or large."""
+    sizes = (20_000,) if quick else SIZES
+    compileall.compile_dir(ROOT / "tt_debugger", quiet=1)
+    for count in sizes:
+        yield from indexed(count, rounds)
+    for count in sizes:
+        yield from last_messages(count, rounds)
+    yield from first_content((FEW, *sizes), rounds)
+
+
+def indexed(count: int, rounds: int) -> Iterator[Figure]:
+    """Time and weigh the index of a session, from its file and from what was kept of it."""
+    path = long_session(count)
+    # What a process needs to start is not counted for the other side either.
+    started = min(_seconds("wc", "-l", os.devnull) for _ in range(5))
+    taken: Taken = defaultdict(list)
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            for arm in ("pass", "cold", "kept"):
+                told = _told(cache, arm, path)
+                if told["rows"] != count:
+                    message = f"{arm} found {told['rows']} rows of {count}"
+                    raise AssertionError(message)
+                for what, value in told.items():
+                    taken[f"{arm} {what}"].append(value)
+        taken["wc"].append(_seconds("wc", "-l", str(path)) - started)
+        if count <= LARGEST_FOR_JQ and shutil.which("jq"):
+            taken["jq"].append(_seconds("jq", "-c", ".id", str(path)))
+    name = f"size, {count:,} entries, {path.stat().st_size / 1e6:,.0f} MB"
+    yield from _index_figures(name, taken, has_jq=count <= LARGEST_FOR_JQ)
+    goal = MOST_MEGABYTES.get(count, MOST_MEGABYTES_ELSE)
+    yield Figure(name, "peak memory, from cold", max(taken["cold megabytes"]), "MB", goal)
+    described = max(taken["cold described megabytes"])
+    yield Figure(name, "peak memory, every row described", described, "MB")
+    yield Figure(name, "peak memory, from the cache", max(taken["kept megabytes"]), "MB")
+    # What a closed session leaves behind shows here.
+    again = max(taken["kept last megabytes"])
+    yield Figure(name, "peak memory, opened some more times", again, "MB")
+    yield Figure(name, "peak memory, msgspec pass", max(taken["pass megabytes"]), "MB")
+
+
+def _index_figures(name: str, taken: Taken, *, has_jq: bool) -> Iterator[Figure]:
+    def took(what: str, arm: str) -> Figure:
+        return Figure(name, what, median(taken[arm]) * 1000, "ms")
+
+    def beside(what: str, ours: str, theirs: str, goal: float | None = None) -> Figure:
+        ratio = median_ratio(taken[ours], taken[theirs]) if taken[theirs] else None
+        return Figure(name, what, ratio, "x", goal)
+
+    yield took("one msgspec pass of four columns", "pass seconds")
+    yield took("index from cold", "cold seconds")
+    yield beside("index from cold, to the pass", "cold seconds", "pass seconds", 1.5)
+    # Beside other work this is the one to read: it leaves out what a process waits for a core.
+    yield beside("index from cold, to the pass, CPU time", "cold work", "pass work")
+    if has_jq:
+        yield beside("index from cold, to jq -c .id", "cold seconds", "jq", 0.25)
+    yield took("every row described, from cold", "cold described seconds")
+    yield beside("every row described, to the pass", "cold described seconds", "pass seconds")
+    yield took("wc -l", "wc")
+    yield took("from the cache, first of a process", "kept first seconds")
+    yield took("from the cache, in process", "kept seconds")
+    yield beside("from the cache, to wc -l", "kept seconds", "wc", 0.15)
+
+
+def last_messages(count: int, rounds: int) -> Iterator[Figure]:
+    """Time the last messages of the state at random rows beside a replay from the root."""
+    path = long_session(count)
+    chance = random.Random(count)  # noqa: S311 - the same rows each time are what is wanted
+    taken: Taken = defaultdict(list)
+    with tempfile.TemporaryDirectory() as cache:
+        for _ in range(rounds):
+            rows = chance.sample(range(count), max(REPLAYED // count, 1))
+            for what, value in _told(cache, "recent", path, *map(str, rows)).items():
+                taken[what].append(value)
+    name = f"last messages, {count:,} entries"
+    if taken:
+        yield Figure(name, "replay from the root", median(taken["replay"]) * 1000, "ms")
+        yield Figure(name, "last 50 messages", median(taken["recent"]) * 1000, "ms")
+    ratio = median(taken["ratio"]) if taken else None
+    yield Figure(name, "last 50 messages, to replay", ratio, "x", 0.01)
+
+
+def first_content(sizes: Sequence[int], rounds: int) -> Iterator[Figure]:
+    """Time the start of a program until its first rows are on the screen; ours and others."""
+    paths = {count: long_session(count) for count in sizes}
+    ours = [sys.executable, "-m", "tt_debugger", "open"]
+    others = [each for each in ("less", "lnav") if shutil.which(each)]
+    taken: Taken = defaultdict(list)
+    with tempfile.TemporaryDirectory() as kept:
+        for path in paths.values():
+            _told(kept, "cold", path)
+        for _ in range(rounds):
+            empty = [sys.executable, "-m", "bench.empty_app"]
+            taken["empty"].append(_painted(empty, kept, _shows_words))
+            for count, path in paths.items():
+                with tempfile.TemporaryDirectory() as cache:
+                    taken[f"{count} cold"].append(_painted([*ours, str(path)], cache))
+                taken[f"{count} kept"].append(_painted([*ours, str(path)], kept))
+                for other in others:
+                    taken[f"{count} {other}"].append(
+                        _painted([other, str(path)], kept, _shows_lines)
+                    )
+    yield Figure("first content", "empty Textual app", median(taken["empty"]) * 1000, "ms")
+    for count in sizes:
+        name = f"first content, {count:,} entries"
+        for arm, what in (("cold", "from cold"), ("kept", "from the cache")):
+            times = taken[f"{count} {arm}"]
+            yield Figure(name, what, median(times) * 1000, "ms")
+            ratio = median_ratio(times, taken["empty"])
+            yield Figure(name, f"{what}, to the empty app", ratio, "x", 1.5)
+        for other in others:
+            yield Figure(name, other, median(taken[f"{count} {other}"]) * 1000, "ms")
+
+
+def _shows_words(output: bytes) -> bool:
+    return WORDS_SHOWN.encode() in output
+
+
+def _shows_rows(output: bytes) -> bool:
+    """Tell whether two rows are shown: one alone might be a title or what the inspector says."""
+    return len(set(MARKER.findall(output))) > 1
+
+
+def _shows_lines(output: bytes) -> bool:
+    """Tell whether two lines of the file are shown as they are, cut off or not."""
+    return output.count(b"parentId") > 1
+
+
+def _painted(
+    command: Sequence[str], cache: str, shows: Callable[[bytes], bool] = _shows_rows
+) -> float:
+    """Start a program in a terminal; give the seconds until it shows what is waited for."""
+    # The home of a person may hold settings and histories; what is compiled may be used.
+    environment = {
+        **ENVIRONMENT,
+        "COLORTERM": "truecolor",
+        "HOME": cache,
+        "PYTHONDONTWRITEBYTECODE": "",
+        "XDG_CACHE_HOME": cache,
+    }
+    began = perf_counter()
+    with Terminal(
+        command, columns=COLUMNS, rows=ROWS, environment=environment, deadline=LONGEST
+    ) as terminal:
+        # One that goes on painting without it would never be silent.
+        terminal.read_until(lambda output: shows(output) or perf_counter() - began > LONGEST)
+        took = perf_counter() - began
+    if took > LONGEST:
+        message = f"{command} showed none of it in {LONGEST:g} s"
+        raise AssertionError(message)
+    return took
+
+
+def _told(cache: str, arm: str, path: Path, *rest: str) -> Mapping[str, float]:
+    """Run an arm with an index cache of its own and give what it measured."""
+    done = subprocess.run(  # noqa: S603 - the command is our own
+        [sys.executable, "-m", "bench.indexing", arm, str(path), *rest],
+        env=os.environ | ENVIRONMENT | {"XDG_CACHE_HOME": cache},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def _seconds(*command: str) -> float:
+    """Run a program whose output nobody wants; give the seconds it took."""
+    began = perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)  # noqa: S603 - our own
+    return perf_counter() - began
