@@ -2,7 +2,8 @@
 """Writes the sample sessions beside this file: fixed ids, fixed times, the same bytes each run.
 
 First come the two recorders, which know how each agent writes a line, then the two stories, each
-told from top to bottom in the order in which its lines were written.
+told from top to bottom in the order in which its lines were written. The stories that need no such
+agent stand in modules of their own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
+from agent_state_story import agent_state_story
+from requests_story import requests_story
+
 Body = dict[str, object]
 """A JSON object whose keys keep the order in which they were given."""
 
@@ -28,11 +32,13 @@ API = "openai-completions"
 
 
 def main() -> None:
-    """Writes both sample files."""
+    """Writes the sample files."""
     pi = flaky_test_story()
     pi.save(HERE / "pi.jsonl")
     tau = importer_story()
     tau.save(HERE / "tau.jsonl")
+    (HERE / "agent-state.jsonl").write_bytes(agent_state_story())
+    (HERE / "requests.jsonl").write_bytes(requests_story())
 
 
 # --- What both recorders share -----------------------------------------------------------------
