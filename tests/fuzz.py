@@ -30,7 +30,6 @@ from builders import FIXTURES
 from hostile_files import SAMPLES, write_hostile_files
 from terminal import JSON, PIPE, transgressions
 
-from tt_debugger import formats
 from tt_debugger.cli import output
 from tt_debugger.cli.main import main as ttdbg
 from tt_debugger.cli.session_json import session_json
@@ -402,8 +401,6 @@ def run(seeds: Sequence[int], kept: Path) -> tuple[list[Failure], int]:
     """Run some seeds in this process; give the failures, and the bytes it took at its peak."""
     with tempfile.TemporaryDirectory() as state, tempfile.TemporaryDirectory() as folder:
         os.environ |= {"XDG_STATE_HOME": state, "XDG_CACHE_HOME": state}
-        # Nothing is installed meanwhile, and to look takes longer than a small file does.
-        formats.installed_formats = cache(formats.installed_formats)
         found = [failure_of(seed, Path(folder), kept) for seed in seeds]
     unit = 1 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

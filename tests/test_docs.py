@@ -184,3 +184,14 @@ def test_the_samples_are_made_the_same_to_the_byte(tmp_path: Path) -> None:
     made = {each.name: each.read_bytes() for each in tmp_path.rglob("*.jsonl")}
     kept = {each.name: each.read_bytes() for each in SAMPLES.rglob("*.jsonl")}
     assert made == kept
+
+
+def test_the_list_of_commands_says_of_each_its_first_sentence_whole() -> None:
+    context = click.Context(cli, info_name="ttdbg", max_content_width=80, terminal_width=80)
+    told = cli.get_help(context)
+
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        sentence = " ".join((command.help or "").split("\n\n")[0].split())
+        assert re.search(rf"^  {name} +{re.escape(sentence)}$", told, re.MULTILINE)

@@ -157,9 +157,12 @@ class Debugger:
             self.session.heads.describe_all(progress)
 
     def remember(self) -> None:
-        """Keep what was read, so that the location opens at once the next time."""
+        """Keep what was read, so that the location opens at once the next time.
+
+        Others may ask meanwhile: what is kept does not change any more.
+        """
         if isinstance(self._store, Remembers):
-            with self._gate():
+            with outside_errors(self.session.format or "blank"):
                 self._store.remember(self._loaded)
 
     def _adopt(self, loaded: Loaded) -> None:
@@ -278,6 +281,15 @@ class Debugger:
                 exchanges_at(self.session, row, messages_at),
             )
 
+    def examined(self, progress: Progress = unheard) -> tuple[Finding, ...]:
+        """Decode every body; give all findings, with those that only bodies show."""
+        session = self.session
+        examination = Examination(session, self.raw, flaws, self.changes)
+        for done, row in enumerate(parents_first(session), 1):
+            examination.look_at(row)
+            progress(done, len(session))
+        return examination.findings()
+
     def findings_at(self, row: int) -> tuple[Finding, ...]:
         """Give the findings about a checkpoint itself."""
         return tuple(self._findings.get(self.session.ids[row], ()))
@@ -350,15 +362,6 @@ class Debugger:
 
     def _decode(self, rows: Sequence[int]) -> list[Body]:
         return [] if self._store is None else self._store.bodies(self.session, rows)
-
-    def examined(self, progress: Progress = unheard) -> tuple[Finding, ...]:
-        """Decode every body; give all findings, with those that only bodies show."""
-        session = self.session
-        examination = Examination(session, self.raw, flaws, self.changes)
-        for done, row in enumerate(parents_first(session), 1):
-            examination.look_at(row)
-            progress(done, len(session))
-        return examination.findings()
 
 
 def _opened(

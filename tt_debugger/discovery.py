@@ -14,7 +14,7 @@ import msgspec
 from tt_debugger.core.listing import Entry, facts_of
 from tt_debugger.core.model import Session, SessionId
 from tt_debugger.errors import CannotReadError, TtdbgError, outside_errors
-from tt_debugger.formats import best_match, installed_formats, known_formats, own_formats
+from tt_debugger.formats import best_match, installed_formats, own_formats
 from tt_debugger.storage.folders import FileFound, PassedBy, Why, files_under
 from tt_debugger.storage.probe import probe
 from tt_debugger.store import Progress, Remembers, Store, unheard
@@ -37,7 +37,6 @@ class Discovery:
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._formats = known_formats()
         self._left: Counter[Why] = Counter()
 
     @property
@@ -58,7 +57,7 @@ class Discovery:
 
     def _entry(self, file: FileFound) -> Entry | None:
         try:
-            claim = best_match(probe(file.path), self._formats)
+            claim = best_match(probe(file.path))
         except TtdbgError:
             # A named file is all that was asked for; in a folder one of many is counted.
             if file.path == self.location:
@@ -143,9 +142,10 @@ def _read_one(
     try:
         with outside_errors(entry.format):
             loaded = store.load(name, progress)
-            loaded.session.take_in()
+            loaded.session.heads.describe_all()
             if isinstance(store, Remembers):
                 store.remember(loaded)
+            loaded.session.take_in()
     except CannotReadError as error:
         return _failed(entry, error), None
     return msgspec.structs.replace(entry, facts=facts_of(loaded.session)), loaded.session

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import tarfile
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 from hostile_files import SAMPLES, pi, said
 
 from tt_debugger import formats
+from tt_debugger.discovery import Discovery
 from tt_debugger.formats import known_formats
 from tt_debugger.formats.tau import Tau
 from tt_debugger.store import Match, Probe
@@ -117,6 +119,19 @@ def test_an_installed_format_is_asked_only_where_none_of_ours_has_a_claim(
     file = tmp_path / "notes.md"
     file.write_text("# Notes\n")
     assert ttdbg("formats", file).out.splitlines()[0].startswith("timid")
+
+
+@pytest.mark.usefixtures("timid")
+def test_sessions_names_the_format_that_opens_a_file(ttdbg: Ask, tmp_path: Path) -> None:
+    tau = Path(shutil.copy(SAMPLES / "tau.jsonl", tmp_path))
+    notes = tmp_path / "notes.jsonl"
+    notes.write_text("# Notes\n")
+    listed = {each.location: each.format for each in Discovery(str(tmp_path)) if each is not None}
+
+    assert listed == {str(tau): "tau", str(notes): "timid"}
+    assert listed == {
+        each: ttdbg("formats", each, "--json").json["format"] for each in map(str, (tau, notes))
+    }
 
 
 @pytest.mark.usefixtures("timid")

@@ -194,3 +194,11 @@ def test_what_a_checkpoint_has_not_is_null_in_its_json():
         "length",
         "usage",
     }
+
+
+def test_the_row_before_a_row_is_the_last_that_is_no_gap():
+    made = Heads()
+    for kind in (Kind.GAP, Kind.MESSAGE, Kind.GAP, Kind.GAP, Kind.MESSAGE):
+        made.append(Head(kind))
+
+    assert [made.not_gap_before(row) for row in range(6)] == [NO_ROW, NO_ROW, 1, 1, 1, 4]

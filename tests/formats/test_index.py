@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +15,11 @@ from hypothesis import strategies as st
 
 from tt_debugger.core.ids import Ids, encoded_ids
 from tt_debugger.core.model import Session
+from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared import jsonl as jsonl_module
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.storage import index_cache
+from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.lines import Block
 from tt_debugger.store import Follows, Remembers
 
@@ -91,15 +95,9 @@ def opened(path: Path, name: str, *, keeps: bool = True) -> dict[str, object]:
     return session
 
 
-def settled(path: Path) -> None:
-    """Let the file have been changed long ago, so that its stamp alone is trusted."""
-    index_cache._SETTLED = -(10**18)
-    assert path.exists()
-
-
-@pytest.fixture(autouse=True)
-def trust_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_cache, "_SETTLED", index_cache._SETTLED)
+def let_all_be_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let files have been changed long ago, so that their stamps alone are trusted."""
+    monkeypatch.setattr(index_cache, "_SETTLED", -(10**18))
 
 
 def entries(tmp_path: Path) -> list[Path]:
@@ -109,11 +107,16 @@ def entries(tmp_path: Path) -> list[Path]:
 @names
 @pytest.mark.parametrize("is_settled", [True, False], ids=["settled", "just written"])
 def test_a_file_that_was_read_before_is_not_read_again(
-    path: Path, name: str, read_lines: list[int], *, is_settled: bool
+    path: Path,
+    name: str,
+    read_lines: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_settled: bool,
 ):
     path.write_bytes(FILES[name])
     if is_settled:
-        settled(path)
+        let_all_be_settled(monkeypatch)
     first = opened(path, name)
     read_lines.clear()
 
@@ -168,9 +171,11 @@ def test_a_change_that_keeps_size_and_time_is_noticed(path: Path, name: str):
     assert second["checkpoints"][0].head.summary == "FIRST"
 
 
-def test_a_change_long_after_is_told_by_the_time_that_nobody_can_set(path: Path):
+def test_a_change_long_after_is_told_by_the_time_that_nobody_can_set(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
     path.write_bytes(PI)
-    settled(path)
+    let_all_be_settled(monkeypatch)
     before = path.stat()
     opened(path, "pi")
     while path.stat().st_ctime_ns == before.st_ctime_ns:
@@ -201,9 +206,9 @@ def test_a_file_that_is_another_now_is_read_anew(path: Path, change: Callable[[b
     assert again == opened(fresh, "pi", keeps=False) | {"id": again["id"]}
 
 
-def test_what_rows_say_is_kept_once_it_is_known(path: Path):
+def test_what_rows_say_is_kept_once_it_is_known(path: Path, monkeypatch: pytest.MonkeyPatch):
     path.write_bytes(PI)
-    settled(path)
+    let_all_be_settled(monkeypatch)
     waiting: list[int] = []
     was_of_use: list[bool] = []
     for describes in (False, True, True):
@@ -242,15 +247,75 @@ def test_a_file_that_is_still_being_written_is_not_kept(path: Path):
     ],
 )
 def test_a_damaged_entry_is_passed_over_or_of_no_harm(
-    path: Path, damage: Callable[[bytes], bytes]
+    path: Path, damage: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ):
     path.write_bytes(PI)
-    settled(path)
+    let_all_be_settled(monkeypatch)
     expected = opened(path, "pi")
     (entry,) = entries(path.parent)
     entry.write_bytes(damage(entry.read_bytes()))
 
     assert opened(path, "pi") == expected
+
+
+@given(st.data())
+def test_of_an_entry_with_any_wrong_byte_nothing_wrong_is_shown(data: st.DataObject):
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        folder = Path(name)
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setattr(index_cache, "LEAST", 1)
+        patch.setattr(index_cache, "_SETTLED", -(10**18))
+        path = folder / "session.jsonl"
+        path.write_bytes(PI)
+        expected = opened(path, "pi")
+        opened(path, "pi")
+        (entry,) = entries(folder)
+        content = bytearray(entry.read_bytes())
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] ^= data.draw(st.integers(1, 255))
+        entry.write_bytes(content)
+
+        try:
+            seen_now = opened(path, "pi")
+        except CannotReadError:
+            # What is needed late is checked late; it is gone now.
+            seen_now = opened(path, "pi")
+        assert seen_now == expected
+
+
+def test_what_is_appended_while_the_index_is_kept_is_not_lost(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path.write_bytes(PI)
+    look_at = index_cache.look_at
+
+    def append_and_look(file: RegularFile) -> index_cache.FileSeen:
+        with path.open("ab") as writer:
+            writer.write(jsonl(pi(f"late-{path.stat().st_size}", "e", user("late"))))
+        return look_at(file)
+
+    for _ in range(2):
+        monkeypatch.setattr(jsonl_module, "look_at", append_and_look)
+        opened(path, "pi")
+        monkeypatch.setattr(jsonl_module, "look_at", look_at)
+        again = opened(path, "pi")
+        assert again["extent"].size == path.stat().st_size
+        for entry in entries(path.parent):
+            entry.unlink()
+        assert again == opened(path, "pi")
+
+
+def test_that_an_index_cannot_be_kept_is_no_error(path: Path, monkeypatch: pytest.MonkeyPatch):
+    path.write_bytes(PI)
+
+    def fail(*_: object) -> bytes:
+        raise CannotReadError("the disk is gone")
+
+    monkeypatch.setattr(index_cache, "_digest", fail)
+    store, loaded = load(path, "pi")
+    assert isinstance(store, Remembers)
+    assert not store.remember(loaded)
+    store.close()
 
 
 def test_an_entry_of_another_file_is_passed_over(path: Path):

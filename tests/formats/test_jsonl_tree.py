@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tt_debugger.core.model import Role, Session, Usage, iso_time
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.jsonl_tree import JsonlTree
 from tt_debugger.formats.shared.dialect import Dialect, tree_dialect
 from tt_debugger.storage.files import HEAD
 from tt_debugger.store import Follows
@@ -227,3 +228,43 @@ def test_whatever_records_carry_each_is_a_checkpoint_and_all_parents_end(
     assert len(session) == len(records)
     assert not any(map(session.heads.is_gap, range(len(session))))
     assert sorted(session.tree.parents_first()) == list(range(len(records)))
+
+
+def test_a_record_without_an_id_is_no_body_of_an_id_that_begins_as_a_line_does(tmp_path: Path):
+    content = '{"id":"Last-1","parentId":null}\n{"id":"Last-2","parentId":null}\n'
+    path = tmp_path / "s.jsonl"
+    path.write_text(content)
+    store, loaded = load(path, "jsonl_tree")
+    path.write_text(content.replace('"id"', '"no"'))
+
+    for row in range(2):
+        with pytest.raises(CannotReadError, match="the file changed since it was read"):
+            store.bodies(loaded.session, [row])
+    store.close()
+
+
+def test_the_dialect_is_told_by_the_file_that_is_open(tmp_path: Path):
+    path = tmp_path / "s.jsonl"
+    path.write_text('{"uuid":"a","parentUuid":null}\n{"uuid":"b","parentUuid":"a"}\n')
+    store = JsonlTree.open(str(path))
+    path.unlink()
+
+    session = store.load(store.sessions()[-1]).session
+
+    assert (list(session.ids), list(session.parents)) == (["a", "b"], [-1, 0])
+    store.close()
+
+
+def test_a_beginning_that_becomes_of_another_dialect_is_read_anew(tmp_path: Path):
+    path = tmp_path / "s.jsonl"
+    path.write_text('{"uuid":"a","parentUuid":null}\n')
+    store, loaded = load(path, "jsonl_tree")
+    with path.open("a") as file:
+        file.writelines(f'{{"id":"{name}","parentId":"a"}}\n' for name in "bcd")
+    assert isinstance(store, Follows)
+
+    followed = store.follow(loaded.cursor).session
+
+    assert facts(followed) == facts(load(path, "jsonl_tree")[1].session)
+    assert list(followed.ids) == ["L1", "b", "c", "d"]
+    store.close()

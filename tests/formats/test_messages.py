@@ -17,6 +17,8 @@ from tt_debugger.core.changes import fold
 from tt_debugger.core.model import Role, Session
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared import document_file
+from tt_debugger.storage.files import RegularFile
 from tt_debugger.store import Follows, Loaded, Store
 
 FOLDER = FIXTURES / "messages"
@@ -331,12 +333,91 @@ def test_a_list_that_is_written_in_pieces_is_read_as_the_list_that_it_is(
 
 
 def _followed_or_refused(store: Store, loaded: Loaded, path: Path) -> Loaded:
+    """Follow; while what is being written cannot be read, what was there stays."""
     assert isinstance(store, Follows)
+    followed = store.follow(loaded.cursor)
     try:
-        loaded = store.follow(loaded.cursor)
+        anew = load(path, "messages")[1].session
     except CannotReadError:
-        with pytest.raises(CannotReadError):
-            load(path, "messages")
-        return loaded
-    assert facts(loaded.session) == facts(load(path, "messages")[1].session)
-    return loaded
+        assert followed.session is loaded.session
+    else:
+        assert facts(followed.session) == facts(anew)
+    return followed
+
+
+def test_a_document_that_is_edited_in_its_middle_is_read_anew(tmp_path: Path):
+    talk = [{"role": "user", "content": f"{number:05}"} for number in range(1000)]
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps(talk, indent=1))
+    store, loaded = load(path, "messages")
+    assert isinstance(store, Follows)
+    same = store.follow(loaded.cursor)
+    assert same.session is loaded.session
+
+    path.write_text(path.read_text().replace("00500", "edit!"))
+    followed = store.follow(same.cursor)
+
+    assert facts(followed.session) == facts(load(path, "messages")[1].session)
+    assert followed.session.heads[500].summary == "edit!"
+    store.close()
+
+
+@pytest.mark.parametrize("content", [jsonl(HI, YO), json.dumps([HI, YO], indent=1).encode()])
+def test_a_file_that_nobody_touched_is_not_read_when_it_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+):
+    path = tmp_path / "s.json"
+    path.write_bytes(content)
+    monkeypatch.setattr(document_file, "_SETTLED", -(10**15))
+    store, loaded = load(path, "messages")
+    assert isinstance(store, Follows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RegularFile, "read", None)
+        assert store.follow(loaded.cursor).session is loaded.session
+
+    path.write_bytes(content.replace(b"yo", b"no way"))
+    assert spoken(store, store.follow(loaded.cursor).session) == ["hi", "no way"]
+    store.close()
+
+
+def test_each_finding_is_with_its_message_where_an_answer_stands_before_its_question(
+    tmp_path: Path,
+):
+    lone = {"type": "function_call_output", "call_id": "gone", "output": "x"}
+    odd = b'{"role": "assistant", "content": "a\tb"}'
+    content = b'{"output": [%b, %b], "input": [%b]}\n' % (
+        odd,
+        json.dumps(lone).encode(),
+        json.dumps(HI).encode(),
+    )
+    store, session = opened(content, tmp_path)
+
+    assert [str(each.head.kind) for each in session] == ["message", "message", "tool_result"]
+    assert [session.heads.offset(row) for row in range(3)] == [
+        content.index(json.dumps(HI).encode()),
+        content.index(odd),
+        content.index(json.dumps(lone).encode()),
+    ]
+    assert [(str(each.code), each.checkpoint) for each in session.findings] == [
+        ("TT105", None),
+        ("TT105", session.ids[1]),
+        ("TT408", session.ids[2]),
+    ]
+    store.close()
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_list_without_an_end_is_told_in_the_same_words_on_one_line_or_many(
+    tmp_path: Path, indent: int | None
+):
+    content = json.dumps([HI, YO, BYE], indent=indent).encode()[:-20]
+    store, session = opened(content, tmp_path)
+
+    lost = len(content) - content.rindex(b"{")
+    assert [each.message for each in session.findings] == [
+        f"the list has no end: its last {lost} bytes are not complete"
+    ]
+    assert session.extent is not None
+    assert session.extent.skipped == lost
+    store.close()

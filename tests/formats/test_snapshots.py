@@ -16,6 +16,7 @@ from tt_debugger.core.changes import Append, Put
 from tt_debugger.core.model import Session, SessionId, iso_time
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import is_session, recognise
+from tt_debugger.formats.shared import document as document_module
 from tt_debugger.formats.snapshots import Snapshots, folder
 from tt_debugger.storage.probe import probe
 
@@ -406,3 +407,72 @@ def test_the_first_state_is_put_key_by_key(opened: Any):
     store, session = opened(HERE / "branched.jsonl")
 
     assert replay_of(store, session).changes(0)[0] == Put(("checkpoint_id",), "c0")
+
+
+# --- What is asked of a file that has changed ----------------------------------------------------
+
+
+def test_an_id_that_begins_as_the_name_of_a_line_is_still_an_id(opened: Any, tmp_path: Path):
+    one, two = (state(1, checkpoint_id=f"Last-{number}", parent_id=None) for number in (1, 2))
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(lines(one, two))
+    store, session = opened(path)
+    assert drawn(session) == ["Last-1<", "Last-2<"]
+    path.write_bytes(lines(two, one))
+
+    for row in range(2):
+        with pytest.raises(CannotReadError, match="the file changed since it was read"):
+            store.bodies(session, [row])
+
+
+def test_another_state_of_the_same_size_in_a_folder_is_no_body(opened: Any, tmp_path: Path):
+    path = tmp_path / "1.json"
+    path.write_text(json.dumps(state(1)))
+    store, session = opened(tmp_path)
+    assert store.bodies(session, [0]) == [state(1)]
+    path.write_text(json.dumps(state(2)))
+
+    with pytest.raises(CannotReadError, match=r"1\.json changed since it was read"):
+        store.bodies(session, [0])
+
+
+def test_a_file_of_a_folder_that_is_too_large_is_given_up_to_a_bound(
+    opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "1.json").write_text(json.dumps(state(1)))
+    with (tmp_path / "9.json").open("wb") as file:
+        file.truncate(3 << 29)
+    store, session = opened(tmp_path)
+    monkeypatch.setattr(folder, "LONGEST", 1 << 10)
+    assert drawn(session) == ["1<", "gap@9<"]
+    assert store.raw(session, 1) == b"\0" * (1 << 10)
+
+    with (tmp_path / "9.json").open("r+b") as file:
+        file.truncate(9)
+    with pytest.raises(CannotReadError, match=r"9\.json changed since it was read"):
+        store.raw(session, 1)
+
+
+def test_each_file_of_a_folder_is_read_once_and_again_where_it_looks_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for step in range(3):
+        (tmp_path / f"{step}.json").write_text(json.dumps(state(step)))
+    read: list[str] = []
+    decoded: list[int] = []
+    document, records = folder.document, document_module.records
+    monkeypatch.setattr(
+        folder, "document", lambda file: (read.append(Path(file.path).name), document(file))[1]
+    )
+    monkeypatch.setattr(
+        document_module, "records", lambda data: (decoded.append(len(data)), records(data))[1]
+    )
+    store = Snapshots.open(str(tmp_path))
+    loaded = store.load(store.sessions()[-1])
+    assert (read, len(decoded)) == (["0.json", "1.json", "2.json"], 3)
+
+    (tmp_path / "1.json").write_text(json.dumps(state(1, more=1)))
+    followed = store.follow(loaded.cursor).session
+
+    assert (read[3:], drawn(followed)) == (["1.json"], ["0<", "1<0", "2<1"])
+    store.close()

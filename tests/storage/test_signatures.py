@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 from builders import PI_HEADER, jsonl
 from hypothesis import given
+from hypothesis import strategies as st
 from strategies import any_text
 
-from tt_debugger.storage.signatures import SIGNATURES, signature_of
+from tt_debugger.storage.signatures import SIGNATURES, Signature, signature_of
 
 SESSION = jsonl(PI_HEADER)
 
@@ -31,9 +32,9 @@ def zipped(*names: str) -> bytes:
     return kept.getvalue()
 
 
-def tarred() -> bytes:
+def tarred(form: int) -> bytes:
     kept = io.BytesIO()
-    with tarfile.open(fileobj=kept, mode="w") as archive:
+    with tarfile.open(fileobj=kept, mode="w", format=form) as archive:
         member = tarfile.TarInfo("s.jsonl")
         member.size = len(SESSION)
         archive.addfile(member, io.BytesIO(SESSION))
@@ -53,10 +54,13 @@ def tarred() -> bytes:
             "take the session out of it: unzip -p FILE NAME | ttdbg log -",
         ),
         (zipped(), "an empty zip archive", None),
-        (
-            tarred(),
-            "a tar archive",
-            "take the session out of it: tar -xOf FILE NAME | ttdbg log -",
+        *(
+            (
+                tarred(form),
+                "a tar archive",
+                "take the session out of it: tar -xOf FILE NAME | ttdbg log -",
+            )
+            for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
         ),
         *(
             (
@@ -139,3 +143,27 @@ def test_what_is_text_or_nothing_has_no_signature(head: bytes):
 def test_no_json_has_a_signature(text: str):
     for value in ({text: text}, [text], text):
         assert signature_of(json.dumps(value, ensure_ascii=False).encode(errors="replace")) is None
+
+
+def words_of(part: bytes) -> bytes:
+    """Give what of a part of a signature may stand in a text: it up to the first control byte."""
+    end = next((place for place, byte in enumerate(part) if not 32 <= byte < 127), len(part))
+    return part[:end]
+
+
+@given(
+    st.sampled_from(SIGNATURES),
+    st.sampled_from(b"{["),
+    st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=400),
+)
+def test_no_text_that_begins_like_json_is_taken_for_another_kind_of_file(
+    signature: Signature, first: int, text: str
+):
+    head = bytearray(text.encode().ljust(400))
+    for offset, part in signature.parts:
+        words = words_of(part)
+        head[offset : offset + len(words)] = words
+    head[0] = first
+    known = signature_of(bytes(head))
+
+    assert known is None or known.is_text

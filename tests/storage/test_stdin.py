@@ -7,7 +7,10 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 
@@ -62,6 +65,28 @@ def test_all_that_comes_is_there_however_often_it_is_opened(piped: Pipe, size: i
     assert content() == data
     assert content(1) == data[:1]
     assert content() == data
+
+
+def test_readers_that_come_at_once_each_get_all_of_it(monkeypatch: pytest.MonkeyPatch):
+    reading, writing = os.pipe()
+    data = [b"first ", b"second ", b"third"]
+    took_turns = Barrier(2)
+
+    def chunk(_: int) -> bytes:
+        # A second reader of the pipe would be here too by now.
+        with suppress(BrokenBarrierError):
+            took_turns.wait(0.2)
+        return data.pop(0) if data else b""
+
+    with os.fdopen(reading) as stream, ThreadPoolExecutor(2) as pool:
+        os.close(writing)
+        monkeypatch.setattr("sys.stdin", stream)
+        monkeypatch.setattr(stdin, "_chunk", chunk)
+        descriptors = list(pool.map(lambda _: stdin.opened_stdin(), range(2)))
+
+    assert [os.pread(each, 100, 0) for each in descriptors] == [b"first second third"] * 2
+    for each in descriptors:
+        os.close(each)
 
 
 def test_it_is_a_file_like_any_other_and_stays_what_it_is(piped: Pipe):

@@ -23,7 +23,12 @@ def drive(
     script: Script, path=SAMPLES / "pi.jsonl", ref="", size=(120, 36), environment=TERMINAL
 ) -> TtdbgApp:
     """Run a script against the app once its first screen is read."""
-    app = TtdbgApp(str(path), parse_fragment(ref) if ref else Fragment(), environment)
+    app = TtdbgApp(
+        str(path),
+        parse_fragment(ref) if ref else Fragment(),
+        environment,
+        shows_sessions=Path(path).is_dir(),
+    )
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:

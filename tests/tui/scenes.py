@@ -90,7 +90,13 @@ async def play(
 ) -> Seen:
     """Give what is made of a scene once all is shown. The stage is the working directory."""
     fragment = parse_fragment(scene.ref) if scene.ref else Fragment()
-    app = Ui(scene.location, fragment, environment, clock=lambda: NOW)
+    app = Ui(
+        scene.location,
+        fragment,
+        environment,
+        clock=lambda: NOW,
+        shows_sessions=scene.location == FOLDER,
+    )
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
         await press(pilot, *scene.keys)

@@ -6,10 +6,21 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from tui.driving import TERMINAL, inspector, inspector_text, place, press, seen, settled, tree
+from tui.driving import (
+    TERMINAL,
+    inspector,
+    inspector_text,
+    place,
+    press,
+    said,
+    seen,
+    settled,
+    tree,
+)
 from tui.test_timeline import write_pi
 
 from tt_debugger import debugger as debugger_module
+from tt_debugger.core.filters import Filter
 from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.debugger import Debugger
 from tt_debugger.formats.shared import jsonl as jsonl_module
@@ -111,6 +122,23 @@ def test_keys_that_need_the_whole_session_do_no_harm_meanwhile(path, gate):
             await pilot.press("escape")
             await pilot.pause()
         return True
+
+    drive(path, script)
+
+
+def test_no_row_of_the_tail_is_taken_for_one_of_the_session(path, gate):
+    async def script(pilot):
+        await glimpsed(pilot)
+        await pilot.press("m", "V", "h", "l", "k", "m")
+        await pilot.pause()
+        assert len(pilot.app.screen_stack) == 1
+        gate.set()
+        await settled(pilot)
+        assert (tree(pilot).cursor_row, pilot.app.screen._filter) == (298, Filter.DEFAULT)
+        await press(pilot, "m", "a")
+        assert "row 299 is marked" in said(pilot)
+        await press(pilot, "g", "alt+left")
+        assert tree(pilot).cursor_row == 298
 
     drive(path, script)
 

@@ -153,7 +153,7 @@ def test_the_sessions_of_a_hostile_folder_are_listed_opened_and_left(tmp_path):
         browsing.press(ESCAPE, "2/2")
         browsing.press(b"/", "filter /")
         browsing.press(b"osc52", "1/2")
-        browsing.press(ESCAPE, "/2")
+        browsing.press(ESCAPE, "rescan")
         browsing.press(b"\r", "11/11")
         for file in tmp_path.glob("*.jsonl"):
             file.unlink()

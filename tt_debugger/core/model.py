@@ -10,6 +10,7 @@ import enum
 import math
 from array import array
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -151,6 +152,8 @@ class Describe(Protocol):
 
 BLOCK = 64
 """Rows that are described at once, as one of them is asked for."""
+OPEN_BLOCKS = 256
+"""Blocks that are kept as they are looked at; of more, the first are packed again."""
 
 
 class _Texts(msgspec.Struct, array_like=True):
@@ -206,6 +209,7 @@ class Heads:
         self._steps: dict[int, int] = {}
         # A block that nobody looks at is packed: a million rows would say too much.
         self._texts: list[_Texts | bytes | None] = []
+        self._opened: deque[int] = deque()
         self._stored: Callable[[int], bytes] | None = None
         self._column: Callable[[str], bytes] | None = None
 
@@ -304,6 +308,13 @@ class Heads:
         """Tell whether a row is a gap, which is known of each row at once."""
         return self._kinds[row] == _GAP
 
+    def not_gap_before(self, row: int) -> int:
+        """Give the last row before a row that is no gap, NO_ROW if there is none."""
+        row -= 1
+        while row >= 0 and self.is_gap(row):
+            row -= 1
+        return row
+
     def role(self, row: int) -> Role | None:
         """Give the role of a row without making its head."""
         self._described(row)
@@ -336,7 +347,10 @@ class Heads:
         return _or_none(self._offsets[row])
 
     def row_at(self, offset: int) -> int:
-        """Give the last row that begins at an offset or before it, NO_ROW if none does."""
+        """Give the last row that begins at an offset or before it, NO_ROW if none does.
+
+        The offsets must ascend, as they do where rows stand in the order of their file.
+        """
         return bisect_right(self._offsets, offset) - 1
 
     def length(self, row: int) -> int | None:
@@ -457,8 +471,13 @@ class Heads:
         """Give the texts of a row's block, with room for all rows of the block that there are."""
         block = row // BLOCK
         self._texts += [None] * (block + 1 - len(self._texts))
-        texts = self._unpacked(block)
-        self._texts[block] = texts
+        texts = self._texts[block]
+        if isinstance(texts, _Texts):
+            return self._unpacked(block)
+        texts = self._texts[block] = self._unpacked(block)
+        self._opened.append(block)
+        if len(self._opened) > OPEN_BLOCKS:
+            self._pack(self._opened[0], self._opened.popleft())
         return texts
 
     def _unpacked(self, block: int) -> _Texts:
@@ -469,9 +488,10 @@ class Heads:
         return texts.filled(min(len(self._kinds) - block * BLOCK, BLOCK))
 
     def _pack(self, first: int, last: int) -> None:
-        """Pack blocks, but for the last one of all, which may grow."""
+        """Pack blocks, but for the last one of all, which may grow, and those not described."""
         for number in range(first, min(last + 1, len(self._texts) - 1)):
-            self._texts[number] = self.block(number)
+            if not any(self._waiting[number * BLOCK : (number + 1) * BLOCK]):
+                self._texts[number] = self.block(number)
 
     def _walk(self, rows: Iterable[int]) -> Iterator[tuple[int, _Texts]]:
         """Give rows in order with the texts of their blocks, which stay packed if they are."""

@@ -45,6 +45,7 @@ def own_formats() -> tuple[type[Store], ...]:
     )
 
 
+@cache
 def installed_formats() -> tuple[type[Store], ...]:
     """Give the stores that other packages bring. Raises StoreError where one is broken."""
     # Slow to import (it brings the e-mail package), and most locations never need it.
@@ -63,15 +64,23 @@ def installed_formats() -> tuple[type[Store], ...]:
 
 
 def recognise(probe: Probe) -> tuple[type[Store], Match]:
+    """Give the format that reads a location. Raises CannotReadError where none claims it."""
+    match = best_match(probe)
+    if match is None:
+        raise _unrecognised(probe)
+    return match
+
+
+def best_match(probe: Probe) -> tuple[type[Store], Match] | None:
     """Give the format with the strongest claim to a location, an installed one where none of ours.
 
-    Raises CannotReadError where no format claims it.
+    None where no format claims it.
     """
-    for stores in (own_formats, installed_formats):
-        match = best_match(probe, stores())
-        if match is not None:
-            return match
-    raise _unrecognised(probe)
+    for asked in (_said_by_ours, _said_by_installed):
+        first = next(iter(asked(probe)), None)
+        if first is not None and first.match is not None:
+            return first.store, first.match
+    return None
 
 
 def is_session(folder: str) -> bool:
@@ -96,32 +105,32 @@ def _unrecognised(probe: Probe) -> CannotReadError:
     return CannotReadError(f"cannot read {probe.location}: no format recognises it", known)
 
 
-def best_match(probe: Probe, stores: tuple[type[Store], ...]) -> tuple[type[Store], Match] | None:
-    """Give the format with the strongest claim to a location, or None where none has one."""
-    first = next(iter(_asked(probe, stores)), None)
-    return None if first is None or first.match is None else (first.store, first.match)
-
-
 def claims(probe: Probe) -> tuple[Claim, ...]:
     """Give what every format says of a location: first those with a claim, in their order.
 
     That is ours before installed ones, which otherwise are asked only where none of ours has a
     claim; the first is the format that `recognise` gives.
     """
-    said = (*_asked(probe, own_formats()), *_asked(probe, installed_formats()))
+    said = (*_said_by_ours(probe), *_said_by_installed(probe))
     return tuple(sorted(said, key=lambda each: each.match is None))
 
 
-def _asked(probe: Probe, stores: tuple[type[Store], ...]) -> list[Claim]:
-    """Ask formats about a location: the strongest claim is the first answer.
-
-    None of ours reads what is no text, though lines of JSON may stand in an archive.
-    """
+def _said_by_ours(probe: Probe) -> list[Claim]:
+    """Ask ours. None reads what is no text, though lines of JSON may stand in an archive."""
     signature = signature_of(probe.head)
-    is_text = signature is None or signature.is_text
+    if signature is None or signature.is_text:
+        return _asked(probe, own_formats())
+    return [Claim(store, None) for store in own_formats()]
+
+
+def _said_by_installed(probe: Probe) -> list[Claim]:
+    return _asked(probe, installed_formats())
+
+
+def _asked(probe: Probe, stores: tuple[type[Store], ...]) -> list[Claim]:
+    """Ask formats about a location: the strongest claim is the first answer."""
     said: list[Claim] = []
     for store in stores:
         with outside_errors(store.format):
-            is_asked = is_text or not store.__module__.startswith(__name__)
-            said.append(Claim(store, store.sniff(probe) if is_asked else None))
+            said.append(Claim(store, store.sniff(probe)))
     return sorted(said, key=lambda each: -each.match.score if each.match else 0)

@@ -10,7 +10,7 @@ from typing import ClassVar
 from tt_debugger.formats.shared.dialect import LINEAR, Dialect, tree_dialect
 from tt_debugger.formats.shared.jsonl import first_records
 from tt_debugger.formats.shared.loose import LooseFile, LooseReading
-from tt_debugger.storage.probe import probe
+from tt_debugger.storage.probe import probe_of
 from tt_debugger.store import Match, Probe
 
 
@@ -18,11 +18,6 @@ class TreeReading(LooseReading):
     """A tree of records, whatever their ids and parents are called."""
 
     format: ClassVar[str] = "jsonl_tree"
-
-    @classmethod
-    def dialect_of(cls, location: str) -> Dialect:
-        """Give the pair of names that most of the first records carry."""
-        return tree_dialect(first_records(probe(location))) or LINEAR
 
 
 class JsonlTree(LooseFile):
@@ -39,6 +34,10 @@ class JsonlTree(LooseFile):
         if dialect is None:
             return None
         return Match(30, f"records with {dialect.ids[0]} and {dialect.parent}")
+
+    def _dialect(self) -> Dialect:
+        """Give the pair of names that most of the first records carry."""
+        return tree_dialect(first_records(probe_of(self._file))) or LINEAR
 
 
 STORE = JsonlTree

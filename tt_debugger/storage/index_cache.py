@@ -1,10 +1,12 @@
 """The index cache: what was read of a file before, so that it need not be read again.
 
 Each file has one entry under the user's cache folder, written whole or not at all and good for
-nothing but speed: one that is damaged, older than this program or of another file is passed over.
+nothing but speed: one that is damaged, older than this program or of another file is passed over,
+or dropped when that shows in a part of it that is only needed later.
 Whether the file is still what it was is told without trusting its size and time, which anybody
-can set: the system's own time of change, which nobody can, says that nothing happened to it; else
-the digest of its content must be the same. A file that has only grown keeps what was read of it.
+can set: the system's own time of change says that nothing happened to it, and pieces of its
+content are the same; else the digest of all of it must be. A file that has only grown keeps what
+was read of it.
 
 An entry is a header, parts, each read when it is needed, and blocks, read one by one.
 """
@@ -18,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
 
@@ -33,10 +36,12 @@ LARGEST = 1 << 30
 OFF = "TTDBG_NO_CACHE"
 """The variable of the environment that switches the cache off."""
 
-_MAGIC = b"ttdbg index 1\n"
+_MAGIC = b"ttdbg index 3\n"
 _SETTLED = 2 * 10**9
 """Nanoseconds after a change in which another one might get the same time."""
 _CHUNK = 1 << 20
+_SAMPLES, _SAMPLE = 16, 4096
+"""How many pieces of a file are compared each time, and the bytes of each."""
 
 
 class _Stamp(msgspec.Struct, frozen=True, array_like=True):
@@ -53,14 +58,18 @@ class _Header(msgspec.Struct, frozen=True, array_like=True):
     """What an entry is of. `size` and `digest` are of what was read of the file."""
 
     kind: str
-    location: str
+    location: bytes
     size: int
     digest: bytes
+    samples: int
+    """A checksum of pieces of the content from its begin to its end."""
     stamp: _Stamp
     stamped: int
     """When the stamp was taken, in nanoseconds since 1970."""
-    parts: dict[str, int]
-    block_ends: int
+    parts: dict[str, tuple[int, int]]
+    """The length and the checksum of each part."""
+    blocks: tuple[int, int]
+    """How many blocks there are, and the checksum of their ends and checksums."""
 
 
 class Entry:
@@ -73,27 +82,44 @@ class Entry:
         self.size = header.size
         self.is_quick = _has_settled(header)
         self._file = file
-        ends = list(accumulate(header.parts.values(), initial=begin))
-        self._parts = {
-            name: (start, length)
-            for (name, length), start in zip(header.parts.items(), ends, strict=False)
-        }
-        self._blocks_begin = ends[-1] + header.block_ends
-        self._block_ends = array("q", file.read(ends[-1], header.block_ends))
-        last = self._block_ends[-1] if self._block_ends else 0
-        if file.size() != self._blocks_begin + last:
+        lengths = [length for length, _ in header.parts.values()]
+        *begins, end = accumulate(lengths, initial=begin)
+        count, checksum = header.blocks
+        self._blocks_begin = end + 16 * count
+        if min((*lengths, count)) < 0 or self._blocks_begin > file.size():
             raise ValueError("the entry is not whole")
+        self._parts = {
+            name: (start, *header.parts[name])
+            for name, start in zip(header.parts, begins, strict=True)
+        }
+        table = file.read(end, 16 * count)
+        if crc32(table) != checksum:
+            raise ValueError("the entry is damaged")
+        self._block_ends = array("q", table[: 8 * count])
+        if file.size() != self._blocks_begin + (self._block_ends[-1] if count else 0):
+            raise ValueError("the entry is not whole")
+        self._block_checksums = array("q", table[8 * count :])
 
     def part(self, name: str) -> bytes:
         """Give a part. Raises LookupError where there is none of this name."""
-        return self._file.read(*self._parts[name])
+        begin, length, checksum = self._parts[name]
+        return self._checked(self._file.read(begin, length), checksum)
 
     def block(self, number: int) -> bytes:
         """Give a block; an empty one where there is none."""
         if number >= len(self._block_ends):
             return b""
         begin = self._block_ends[number - 1] if number else 0
-        return self._file.read(self._blocks_begin + begin, self._block_ends[number] - begin)
+        data = self._file.read(self._blocks_begin + begin, self._block_ends[number] - begin)
+        return self._checked(data, self._block_checksums[number])
+
+    def _checked(self, data: bytes, checksum: int) -> bytes:
+        """Give data as it was kept. Raises CannotReadError, and drops the entry, if it is not."""
+        if crc32(data) != checksum:
+            with suppress(OSError):
+                Path(self._file.path).unlink()
+            raise CannotReadError("what was kept of the file is damaged", "open it again")
+        return data
 
     def close(self) -> None:
         """Close the entry; blocks can be read no more."""
@@ -116,9 +142,7 @@ def recall(file: RegularFile, kind: str) -> Entry | None:
         return None
     with suppress(CannotReadError, ValueError, msgspec.MsgspecError):
         header, begin = _header_of(kept)
-        if (header.kind, header.location) == (kind, os.path.realpath(file.path)) and _is_of(
-            header, file
-        ):
+        if (header.kind, header.location) == (kind, _real(file)) and _is_of(header, file):
             entry = Entry(kept, header, begin)
             with suppress(OSError):
                 os.utime(path)
@@ -127,22 +151,27 @@ def recall(file: RegularFile, kind: str) -> Entry | None:
     return None
 
 
-class Seen(msgspec.Struct, frozen=True):
+class FileSeen(msgspec.Struct, frozen=True):
     """A file as it was before it was read."""
 
     stamp: _Stamp
     at: int
 
+    @property
+    def size(self) -> int:
+        """The size of the file, in bytes."""
+        return self.stamp.size
 
-def look_at(file: RegularFile) -> Seen:
+
+def look_at(file: RegularFile) -> FileSeen:
     """See a file before it is read, for `keep`."""
-    return Seen(_stamp_of(file), time.time_ns())
+    return FileSeen(_stamp_of(file), time.time_ns())
 
 
 def keep(
     file: RegularFile,
     kind: str,
-    seen: Seen,
+    seen: FileSeen,
     parts: Mapping[str, bytes],
     blocks: Sequence[bytes] = (),
 ) -> bool:
@@ -150,30 +179,30 @@ def keep(
 
     Tells whether it was kept; that it cannot be is no error.
     """
-    path = _path_of(file, kind)
-    if path is None or _stamp_of(file) != seen.stamp:
-        return False
-    digest = _digest(file, seen.stamp.size)
-    if _stamp_of(file) != seen.stamp:
-        return False
-    block_ends = array("q", accumulate(map(len, blocks))).tobytes()
-    header = _Header(
-        kind,
-        os.path.realpath(file.path),
-        seen.stamp.size,
-        digest,
-        seen.stamp,
-        seen.at,
-        {name: len(part) for name, part in parts.items()},
-        len(block_ends),
-    )
-    try:
+    with suppress(OSError, CannotReadError):
+        path = _path_of(file, kind)
+        if path is None or _stamp_of(file) != seen.stamp:
+            return False
+        digest = _digest(file, seen.size)
+        if _stamp_of(file) != seen.stamp:
+            return False
+        table = array("q", (*accumulate(map(len, blocks)), *map(crc32, blocks))).tobytes()
+        header = _Header(
+            kind,
+            _real(file),
+            seen.size,
+            digest,
+            _samples(file, seen.size),
+            seen.stamp,
+            seen.at,
+            {name: (len(part), crc32(part)) for name, part in parts.items()},
+            (len(blocks), crc32(table)),
+        )
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace(path, (*_head(header), *parts.values(), block_ends, *blocks))
+        replace(path, (*_head(header), *parts.values(), table, *blocks))
         _make_room(path.parent, path)
-    except OSError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _path_of(file: RegularFile, kind: str) -> Path | None:
@@ -184,33 +213,35 @@ def _path_of(file: RegularFile, kind: str) -> Path | None:
 
     import platformdirs
 
-    name = f"{kind}\0{os.path.realpath(file.path)}".encode(errors="surrogatepass")
+    name = kind.encode() + b"\0" + _real(file)
     folder = platformdirs.user_cache_path("ttdbg") / "indexes"
     return folder / f"{hashlib.sha256(name).hexdigest()[:32]}.index"
 
 
-def _head(header: _Header) -> tuple[bytes, bytes, bytes]:
+def _head(header: _Header) -> tuple[bytes, ...]:
     data = msgspec.msgpack.encode(header)
-    return _MAGIC, len(data).to_bytes(4), data
+    return _MAGIC, len(data).to_bytes(4), crc32(data).to_bytes(4), data
 
 
 def _header_of(kept: RegularFile) -> tuple[_Header, int]:
     """Give the header of an entry and where its parts begin. Raises ValueError for no entry."""
     start = kept.read(0, 4096)
-    fixed = len(_MAGIC) + 4
-    length = int.from_bytes(start[len(_MAGIC) : fixed])
-    if not start.startswith(_MAGIC):
+    fixed = len(_MAGIC) + 8
+    length = int.from_bytes(start[fixed - 8 : fixed - 4])
+    if not start.startswith(_MAGIC) or fixed + length > kept.size():
         raise ValueError("this is no entry")
-    data = start[fixed : fixed + length] if fixed + length <= len(start) else b""
-    header = msgspec.msgpack.decode(data or kept.read(fixed, length), type=_Header)
-    return header, fixed + length
+    data = start[fixed:][:length] if fixed + length <= len(start) else kept.read(fixed, length)
+    if crc32(data) != int.from_bytes(start[fixed - 4 : fixed]):
+        raise ValueError("the entry is damaged")
+    return msgspec.msgpack.decode(data, type=_Header), fixed + length
 
 
 def _is_of(header: _Header, file: RegularFile) -> bool:
     """Tell whether a file begins with what the entry was made of."""
     stamp = _stamp_of(file)
     if stamp == header.stamp and _has_settled(header):
-        return True
+        # Who writes through a mapping of the file leaves no time of it for a while.
+        return _samples(file, header.size) == header.samples
     return stamp.size >= header.size and _digest(file, header.size) == header.digest
 
 
@@ -226,6 +257,18 @@ def _stamp_of(file: RegularFile) -> _Stamp:
     return _Stamp(
         status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     )
+
+
+def _real(file: RegularFile) -> bytes:
+    return os.fsencode(os.path.realpath(file.path))
+
+
+def _samples(file: RegularFile, size: int) -> int:
+    checksum = 0
+    for piece in range(_SAMPLES):
+        offset = (size - _SAMPLE) * piece // (_SAMPLES - 1)
+        checksum = crc32(file.read(max(offset, 0), _SAMPLE), checksum)
+    return checksum
 
 
 def _digest(file: RegularFile, size: int) -> bytes:

@@ -85,7 +85,7 @@ class Marks(Mapping[str, str]):
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _keep_aside_if_damaged(path)
-            replace(path, (json.dumps(value, indent=1).encode(),))
+            replace(path, (json.dumps(value, indent=1).encode(),), is_durable=True)
         except OSError as error:
             raise CannotWriteError(
                 f"cannot keep the mark: {error.strerror or error}",

@@ -27,9 +27,14 @@ def probe(location: str) -> Probe:
         return _probe_folder(location)
     file = RegularFile(location)
     try:
-        return Probe(location, PurePath(location).name, _head(file), file.size())
+        return probe_of(file)
     finally:
         file.close()
+
+
+def probe_of(file: RegularFile) -> Probe:
+    """Look at a file that is open."""
+    return Probe(file.path, PurePath(file.path).name, _head(file), file.size())
 
 
 def _is_folder(location: str) -> bool:

@@ -43,7 +43,10 @@ SIGNATURES = (
     ),
     _starts("a zip archive", b"PK\x03\x04", f"{_MEMBER}unzip -p FILE NAME | ttdbg log -"),
     _starts("an empty zip archive", b"PK\x05\x06"),
-    Signature("a tar archive", ((257, b"ustar"),), f"{_MEMBER}tar -xOf FILE NAME | ttdbg log -"),
+    *(
+        Signature("a tar archive", ((257, magic),), f"{_MEMBER}tar -xOf FILE NAME | ttdbg log -")
+        for magic in (b"ustar\0", b"ustar  \0")  # of POSIX and of GNU; text may hold the word
+    ),
     _starts("a 7z archive", b"7z\xbc\xaf\x27\x1c", f"{_MEMBER}7z x FILE"),
     _starts("a RAR archive", b"Rar!\x1a\x07", f"{_MEMBER}unrar x FILE"),
     _starts("a SQLite database, which is not read yet", b"SQLite format 3\0", _AS_JSON),

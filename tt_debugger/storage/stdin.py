@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from functools import cache
 from typing import TextIO
 
@@ -18,6 +19,8 @@ STDIN = "-"
 CHUNK = 1 << 20
 TERMINAL = "/dev/tty"
 
+_one_reader = threading.Lock()
+
 
 def opened_stdin() -> int:
     """Give a descriptor, for the caller to close, of all that came through stdin.
@@ -25,7 +28,9 @@ def opened_stdin() -> int:
     The first call reads stdin to its end. Raises UsageError where nothing is piped in, and
     CannotReadError where what comes cannot be read or kept.
     """
-    return os.dup(_kept(sys.stdin))
+    # Two readers would each get a part of it.
+    with _one_reader:
+        return os.dup(_kept(sys.stdin))
 
 
 @cache

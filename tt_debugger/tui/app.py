@@ -23,9 +23,7 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from tt_debugger.core.refs import Fragment
-from tt_debugger.debugger import is_folder
 from tt_debugger.errors import TtdbgError
-from tt_debugger.formats import is_session
 from tt_debugger.tui.safety import AsciiFilter, SafetyFilter
 from tt_debugger.tui.screens.keyed import KeyedScreen
 from tt_debugger.tui.screens.panes import Place
@@ -38,7 +36,11 @@ GRACE = 2.0
 
 
 class TtdbgApp(App[TtdbgError]):
-    """The terminal UI of one location; ends with an error where it cannot be opened."""
+    """The terminal UI of one location; ends with an error where it cannot be opened.
+
+    It begins with the Timeline of a session; `shows_sessions` says that the location is a folder
+    to choose one from.
+    """
 
     TITLE = "ttdbg"
     ENABLE_COMMAND_PALETTE = False
@@ -50,6 +52,8 @@ class TtdbgApp(App[TtdbgError]):
         fragment: Fragment,
         environment: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.time,
+        *,
+        shows_sessions: bool = False,
     ) -> None:
         self.safety = SafetyFilter()
         self._glyphs = glyphs(environment)
@@ -64,6 +68,7 @@ class TtdbgApp(App[TtdbgError]):
         self._location = location
         self._fragment = fragment
         self._clock = clock
+        self._shows_sessions = shows_sessions
         self._places: dict[tuple[str, str | None], Place] = {}
         self.watch_theme(look.name)
 
@@ -81,7 +86,7 @@ class TtdbgApp(App[TtdbgError]):
 
         Not by pushing it over a first screen that is empty: that one would be laid out too.
         """
-        if is_folder(self._location) and not is_session(self._location):
+        if self._shows_sessions:
             first = self._sessions(self._location)
         else:
             first = self._timeline(self._location, self._fragment)
@@ -194,14 +199,16 @@ def _is_unicode(encoding: str | None) -> bool:
     return "utf8" in (encoding or "utf8").lower().replace("-", "")
 
 
-def run(location: str, fragment: Fragment, theme: str | None = None) -> None:
+def run(
+    location: str, fragment: Fragment, theme: str | None = None, *, shows_sessions: bool = False
+) -> None:
     """Run the UI until it is left. Raises the error for which it could not open."""
     # How long a thread that reads may keep the one that paints waiting.
     sys.setswitchinterval(0.001)
     environment = dict(os.environ)
     if theme is not None:
         environment["TTDBG_THEME"] = theme
-    app = TtdbgApp(location, fragment, environment)
+    app = TtdbgApp(location, fragment, environment, shows_sessions=shows_sessions)
     error = app.run()
     if error is not None:
         raise error

@@ -32,7 +32,7 @@ from tt_debugger.core.refs import Fragment, Point
 from tt_debugger.core.scrub import ScrubIndex, scrub_index
 from tt_debugger.core.search import Found, Query
 from tt_debugger.debugger import Debugger, tail_of
-from tt_debugger.errors import TtdbgError
+from tt_debugger.errors import CannotReadError, TtdbgError
 
 AHEAD = 16
 """Rows that are read ahead on both sides of the cursor, as soon as half of them are not known."""
@@ -44,7 +44,7 @@ COMPLETED_AHEAD = 50_000
 """Rows up to which refs are made completable before anybody asks for it."""
 GLIMPSED = 3
 """Messages that are shown before a state that takes a while."""
-READ = 30
+READ_PERCENT = 30
 """How much of the work is done, in percent, when the places of all records are known."""
 KEPT = 256
 """Inspections that are kept: each has lists as long as its path is deep."""
@@ -287,10 +287,10 @@ class Loader:
             if row is None and self._fragment == Fragment():
                 self._glimpse(chosen, folding)
             debugger = Debugger.open(
-                self._location, self._fragment.session, partial(tell, 0, READ)
+                self._location, self._fragment.session, partial(tell, 0, READ_PERCENT)
             )
             try:
-                debugger.describe(partial(tell, READ, 100))
+                debugger.describe(partial(tell, READ_PERCENT, 100))
                 opened = _first_view(debugger, self._fragment, chosen, folding, row)
             except TtdbgError:
                 debugger.close()
@@ -317,7 +317,8 @@ class Loader:
             from tt_debugger.views.message import warm_up
 
             warm_up()
-            debugger.remember()
+            with suppress(TtdbgError):
+                debugger.remember()
             if len(debugger.session) <= COMPLETED_AHEAD:
                 self._complete()
 
@@ -342,7 +343,11 @@ class Loader:
 
     def _glimpse(self, chosen: Filter, folding: Folding) -> None:
         """Show the newest checkpoints of what takes long to read."""
-        tail = tail_of(self._location)
+        try:
+            tail = tail_of(self._location)
+        except CannotReadError:
+            # Whoever writes it may be at work; reading all of it tells if anything is wrong.
+            return
         if tail is not None and tail.active is not None:
             lines = outline(tail, chosen, folding)
             self._answer(Glimpsed(tail, Outlined(lines, tail.active)))

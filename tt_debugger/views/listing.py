@@ -37,7 +37,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 COLUMNS = (
-    Column(Sort.FORMAT, "agent", 6, is_number=False),
+    Column(Sort.FORMAT, "agent", 9, is_number=False),
     Column(Sort.PROJECT, "project", 13, is_number=False),
     Column(Sort.NAME, "title", 0, is_number=False),
     Column(Sort.ERRORS, "errors", 6),

@@ -216,28 +216,28 @@ def _leaf(value: Any) -> str:
 
 
 def _content_preview(message: dict[str, Any]) -> str:
-    content = message.get("content", message.get("summary", message.get("command", "")))
-    if not content and message.get("sections"):
-        return f"sections {', '.join(as_map(message['sections']))}"
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return preview(content)
-    return ", ".join(_block_preview(block) for block in as_list(content)) or "(empty)"
+    """Give what a message of any shape says, in few words."""
+    parts = read_message(message).parts
+    sections = ", ".join(part.name for part in parts if isinstance(part, Section))
+    said = [_part_preview(part) for part in parts if not isinstance(part, (Section, Tool))]
+    said += [f"sections {sections}"] if sections else []
+    return ", ".join(filter(None, said)) or "(empty)"
 
 
-def _block_preview(block: Any) -> str:
-    if not isinstance(block, dict):
-        return preview(block)
-    parts = as_map(block)
-    kind = parts.get("type")
-    if kind == "text":
-        return summary_line(str(parts.get("text")), PREVIEW)
-    if kind == "thinking":
-        return "(thinking)"
-    if kind == "toolCall":
-        return f"calls {parts.get('name')}{_argument(parts.get('arguments'))}"
-    return str(kind)
+def _part_preview(part: Part) -> str:
+    match part:
+        case Said(text=text) | Failure(text=text):
+            return summary_line(text, PREVIEW)
+        case Thought():
+            return "(thinking)"
+        case Call(name=name, arguments=arguments):
+            return f"calls {name}{_argument(arguments)}"
+        case Result(parts=parts):
+            return ", ".join(map(_part_preview, parts))
+        case Shell(command=command):
+            return summary_line(command, PREVIEW)
+        case _:
+            return _part_words(part)
 
 
 def _argument(arguments: Any) -> str:

@@ -1,4 +1,4 @@
-"""`ttdbg doctor`: what reading a session found wrong."""
+"""`ttdbg doctor`: what reading a session found wrong or lossy."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from tt_debugger.debugger import Debugger, split_location
 @click.option("--deep", is_flag=True, help="Decode every body too: slower, finds more.")
 @json_option
 def command(location: str, *, deep: bool, as_json: bool) -> int:
-    """List what is wrong in a session.
-
-    Or lossy, each with its place.
+    """List what is wrong or lossy in a session, each with its place.
 
     What the index knows comes at once; --deep also decodes and replays every record, and finds
     keys given twice, numbers kept as text, tool results without a call, and replay that fails.

@@ -10,6 +10,7 @@ import click
 from tt_debugger.cli.arguments import unshielded
 from tt_debugger.debugger import format_of, is_folder, split_location
 from tt_debugger.errors import UsageError
+from tt_debugger.formats import is_session
 from tt_debugger.storage.probe import probe
 from tt_debugger.storage.stdin import STDIN, keys_from_terminal
 from tt_debugger.views.palette import THEMES
@@ -19,10 +20,10 @@ from tt_debugger.views.palette import THEMES
 @click.argument("location", metavar="[LOCATION[#REF]]", default=".", callback=unshielded)
 @click.option("--theme", metavar="NAME", help=f"Colours: {', '.join(THEMES)}.")
 def command(location: str, theme: str | None) -> None:
-    """Browse a session in the terminal.
+    """Browse a session in the terminal, at its active leaf or at REF.
 
-    At its active leaf, or at REF. Of a folder, and without a LOCATION of this one, the sessions
-    in it are shown to choose from, unless it is itself a session. Of - what is piped in is shown.
+    A folder shows the sessions in it to choose from, unless it is itself a session; without a
+    LOCATION it is this one. Of - what is piped in is shown.
     """
     browse(location, theme)
 
@@ -34,8 +35,7 @@ def browse(location: str, theme: str | None = None) -> None:
         raise UsageError("the UI opens at one point, not at a range")
     if theme is not None and theme not in THEMES:
         raise UsageError(f"there is no theme {theme!r}", f"themes: {', '.join(THEMES)}")
-    if not is_folder(path):
-        format_of(probe(path))
+    shows_sessions = _holds_sessions(path)
     if path == STDIN:
         keys_from_terminal()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -47,4 +47,15 @@ def browse(location: str, theme: str | None = None) -> None:
     gc.set_threshold(20_000, 20, 20)
     from tt_debugger.tui.app import run
 
-    run(path, fragment, theme)
+    run(path, fragment, theme, shows_sessions=shows_sessions)
+
+
+def _holds_sessions(path: str) -> bool:
+    """Tell whether a path is a folder to choose a session from.
+
+    Raises CannotReadError where it is neither that nor a session.
+    """
+    if is_folder(path):
+        return not is_session(path)
+    format_of(probe(path))
+    return False

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 @click.option("--states", is_flag=True, help="Give the whole state at each checkpoint too.")
 @click.option("--uncompacted", is_flag=True, help="Replay without compaction: nothing is dropped.")
 def command(location: str, *, as_json: bool, states: bool, uncompacted: bool) -> None:
-    """Give what each checkpoint changed.
+    """Give what each checkpoint changed, in a session or a range A..B.
 
-    For a whole session, or for a range A..B along a path; in storage order. With --json one
-    JSON object a line, a header first.
+    A range goes along one path. Checkpoints come in storage order; with --json one JSON object a
+    line, a header first.
     """
     with opened(location) as (debugger, fragment):
         rows = _rows(debugger, fragment)

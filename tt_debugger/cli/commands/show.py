@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="What the agent would load and send from here.")
 @click.option("--uncompacted", is_flag=True, help="Replay without compaction: nothing is dropped.")
 def command(location: str, *, as_json: bool, resume: bool, uncompacted: bool) -> None:
-    """Show a checkpoint and the state after it.
-
-    What changed there, its message, and the state in brief.
+    """Show a checkpoint: what changed, its message, the state in brief.
 
     Without a ref the active leaf is shown. With --json the whole state is given.
     """

@@ -6,37 +6,26 @@ such value, or one message, on each line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import msgspec
-
-from tt_debugger.core.model import Session, SessionId
-from tt_debugger.core.replay import Body, Rules
+from tt_debugger.core.model import Session
+from tt_debugger.core.replay import Rules
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.messages.conversation import LISTS, is_conversation, members
 from tt_debugger.formats.messages.reading import MessagesReading, is_named
 from tt_debugger.formats.messages.replay import MessagesRules
 from tt_debugger.formats.shared.dialect import tree_dialect
-from tt_debugger.formats.shared.document import Document, Element, document
-from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
+from tt_debugger.formats.shared.document import Document, Element
+from tt_debugger.formats.shared.document_file import DocumentFile
+from tt_debugger.formats.shared.jsonl import first_records
 from tt_debugger.formats.shared.message_heads import is_message
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
-from tt_debugger.formats.shared.records import Record, records
 from tt_debugger.formats.shared.spread import is_spread, whole_lines
-from tt_debugger.storage.lines import lines
-from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
+from tt_debugger.store import Match, Probe
 
 
-class _Whole(msgspec.Struct, frozen=True):
-    """A cursor of a file that is one JSON value: what was read, and how to know it again."""
-
-    fingerprint: str
-    session: Session
-
-
-class Messages(JsonlFile):
+class Messages(DocumentFile):
     """A file of messages."""
 
     format: ClassVar[str] = "messages"
@@ -64,60 +53,16 @@ class Messages(JsonlFile):
         """Give nothing: what is said at the end has no name without what was said before."""
         return None
 
-    def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
-        """Read all messages."""
-        if not self._is_spread():
-            return super().load(session, progress)
-        loaded = self._read_document()
-        size = self._file.size()
-        progress(size, size)
-        return loaded
+    def _begins_document(self, head: bytes) -> bool:
+        return is_spread(head)
 
-    def follow(self, since: Cursor) -> Loaded:
-        """Read on from a cursor; from the beginning what is one JSON value and has changed."""
-        if not self._file.is_current():
-            self._reopen()
-        was_spread = isinstance(since.position, _Whole)
-        if was_spread != self._is_spread():
-            return self.load(self.sessions()[-1])
-        if not was_spread:
-            return super().follow(since)
-        position: _Whole = since.position
-        if self._fingerprint(self._file.size()) == position.fingerprint:
-            return Loaded(position.session, since)
-        return self._read_document()
+    def _new_reading(self) -> MessagesReading:
+        return MessagesReading(self.location)
 
-    def _is_spread(self) -> bool:
-        first: list[bytes] = []
-        for line in lines(self._file):
-            first += [line.data] if line.data.strip() else []
-            if len(first) == 2:  # noqa: PLR2004 - a second line tells
-                break
-        return is_spread(b"\n".join(first))
-
-    def _read_document(self) -> Loaded:
-        whole = document(self._file)
-        reading = MessagesReading(self.location)
-        reading.read_document(whole)
-        session = reading.finished(whole.size)
-        return Loaded(session, Cursor(_Whole(self._fingerprint(whole.size), session)))
-
-    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
-        """Decode some messages; a gap has the body None.
-
-        Raises CannotReadError where the file no longer holds them.
-        """
-        is_gap = session.heads.is_gap
-        return [None if is_gap(row) else self._message(session, row) for row in rows]
-
-    def _message(self, session: Session, row: int) -> dict[str, Any]:
-        data = self.raw(session, row).removeprefix(BYTE_ORDER_MARK)
+    def _is_of(self, session: Session, row: int, record: dict[str, Any]) -> bool:
         parent = session.parents[row]
         above = "" if parent == NO_ROW else session.ids[parent]
-        for piece in records(data) if data.strip() else ():
-            if isinstance(piece, Record) and is_named(session.ids[row], above, piece.value):
-                return piece.value
-        raise CannotReadError("the file changed since it was read", "open it again")
+        return is_named(session.ids[row], above, record)
 
 
 def _values(probe: Probe) -> Iterator[dict[str, Any]]:

@@ -8,13 +8,13 @@ is UTF-8 with sorted keys and no white space. So conversations that begin alike 
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding
-from tt_debugger.core.messages import Call, Result
 from tt_debugger.core.model import Extent, Session
 from tt_debugger.core.tree import Linked
 from tt_debugger.formats.messages.conversation import (
@@ -23,10 +23,10 @@ from tt_debugger.formats.messages.conversation import (
     settings_of,
 )
 from tt_debugger.formats.shared.document import Document, Element, Lost
+from tt_debugger.formats.shared.document_file import DocumentReading
 from tt_debugger.formats.shared.message_heads import head_of, is_message, record_head, time_in
-from tt_debugger.formats.shared.promises import unmatched_results
-from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place, Reading
-from tt_debugger.formats.shared.records import CODES
+from tt_debugger.formats.shared.promises import answered_in, called_in, unmatched_results
+from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place
 from tt_debugger.storage.lines import Line
 
 FORMAT = "messages"
@@ -44,7 +44,7 @@ class MessagesSession(msgspec.Struct, frozen=True):
     """Rows of records that are no messages."""
 
 
-class MessagesReading(Reading):
+class MessagesReading(DocumentReading):
     """Messages, a line each or as lists of them."""
 
     agent: ClassVar[str] = "the agent"
@@ -65,6 +65,7 @@ class MessagesReading(Reading):
         """The row of the last message that stood on a line of its own."""
         self.calls: list[tuple[str, int]] = []
         self.results: list[tuple[str, int]] = []
+        self._ordered: list[int] = []
         self._line: Line | None = None
         """The line that is being read."""
 
@@ -84,10 +85,10 @@ class MessagesReading(Reading):
         else:
             self.last_alone = self._take_message(record, self.last_alone, place, 0)
 
-    def read_document(self, document: Document) -> None:
+    def read_document(self, whole: Document) -> None:
         """Take a file that is one conversation, or a list of messages or of conversations."""
-        self.findings += document.findings
-        self._take_pieces(document, document.pieces(), None, 0)
+        self.findings += whole.findings
+        self._take_pieces(whole, whole.pieces(), None, 0)
 
     def _read_list(self, line: Line) -> bool:
         """Take a line that is a list of messages; tell whether it is one."""
@@ -132,27 +133,16 @@ class MessagesReading(Reading):
         Gives the row of the last one.
         """
         for piece in pieces:
-            place = _shifted(piece.place, start)
-            if isinstance(piece, Lost):
-                self._lose(place, piece.why)
+            element = self.element_of(_shifted(piece, start))
+            if element is None:
                 continue
-            self.end_gap()
-            for leniency in piece.forgiven:
-                self.note(CODES[leniency], str(leniency), place)
-            if is_conversation(piece.value):
+            if is_conversation(element.value):
                 begin = piece.place.offset
                 data = listed.data[begin : begin + piece.place.length]
-                self._take_conversation(piece.value, data, place)
+                self._take_conversation(element.value, data, element.place)
             else:
-                row = self._take_message(piece.value, row, place, beside)
+                row = self._take_message(element.value, row, element.place, beside)
         return row
-
-    def _lose(self, place: Place, why: str) -> None:
-        if place.length:
-            self._skip(place, why)
-            return
-        before = msgspec.structs.replace(place, offset=max(place.offset - 1, 0))
-        self.note(Code.TORN_TAIL, f"the list has no end: {why}", before)
 
     def _take_message(
         self, value: dict[str, Any], parent: int | None, place: Place, beside: int
@@ -173,11 +163,8 @@ class MessagesReading(Reading):
         self.names.append(name)
         if is_message(value):
             head, parts = head_of(value)
-            for part in parts:
-                if isinstance(part, Call) and part.id is not None:
-                    self.calls.append((part.id, row))
-                elif isinstance(part, Result) and part.call is not None:
-                    self.results.append((part.call, row))
+            self.calls += ((each, row) for each in called_in(parts))
+            self.results += ((each, row) for each in answered_in(parts))
         else:
             head = record_head(value)
             self.others.add(row)
@@ -210,6 +197,27 @@ class MessagesReading(Reading):
             own=MessagesSession(self.settings, self.beside, self.others),
         )
 
+    def _placed(self, each: Finding, session: Session) -> Finding:
+        """Give a finding with its checkpoint: an answer may stand before what it answers."""
+        if each.offset is None or each.checkpoint is not None:
+            return each
+        rows = self._in_file_order()
+        place = bisect_right(rows, each.offset, key=self._begin_of) - 1
+        if place < 0:
+            return each
+        row = rows[place]
+        is_within = each.offset < self._begin_of(row) + (self.heads.length(row) or 0)
+        return msgspec.structs.replace(each, checkpoint=session.ids[row] if is_within else None)
+
+    def _in_file_order(self) -> list[int]:
+        """Give all rows in the order in which they stand in the file."""
+        if len(self._ordered) != len(self.heads):
+            self._ordered = sorted(range(len(self.heads)), key=self._begin_of)
+        return self._ordered
+
+    def _begin_of(self, row: int) -> int:
+        return self.heads.offset(row) or 0
+
     def findings_of(self, session: Session) -> list[Finding]:
         """Give what only the whole session shows: results that answer no call."""
         return list(unmatched_results(session, self.calls, self.results))
@@ -225,11 +233,16 @@ def is_named(name: str, parent: str, value: object) -> bool:
     return name.startswith(message_digest(parent, value).hex()[:_SHOWN_DIGITS])
 
 
-def _shifted(place: Place, start: Place) -> Place:
-    """Give the place in the file of what has a place in a list that starts there."""
-    return msgspec.structs.replace(
+def _shifted(piece: Element | Lost, start: Place) -> Element | Lost:
+    """Give a piece of a list that starts at a place, with its own place in the file.
+
+    On a whole line what is lost is not still being written, but a list without an end has none.
+    """
+    place = piece.place
+    shifted = msgspec.structs.replace(
         place,
         line=place.line + start.line - 1,
         offset=place.offset + start.offset,
-        is_whole=place.is_whole or start.is_whole,
+        is_whole=place.is_whole or (start.is_whole and place.length > 0),
     )
+    return msgspec.structs.replace(piece, place=shifted)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,7 +19,7 @@ from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.json import as_map
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place
-from tt_debugger.formats.shared.records import CODES, Leniency, Record, records
+from tt_debugger.formats.shared.records import CODES, Leniency, Record, Refused, records
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.lines import LONGEST
 
@@ -75,6 +75,8 @@ class Document(msgspec.Struct, frozen=True):
     data: bytes
     is_array: bool
     findings: tuple[Finding, ...]
+    objects: tuple[Record | Refused, ...] = ()
+    """What stands in a file that is no list, from its first byte that is not blank on."""
 
     @property
     def size(self) -> int:
@@ -85,34 +87,33 @@ class Document(msgspec.Struct, frozen=True):
         """Give the elements and what is lost between them, in the order of the file."""
         lines = _Lines(self.data)
         lost: _Span | None = None
-        for span in self._spans():
-            found = self._read(span)
-            if isinstance(found, Record):
+        for span, record in self._spans():
+            if record is not None:
                 if lost is not None:
                     yield Lost(lines.place(lost), lost.why)
                     lost = None
-                yield Element(lines.place(span, found), found.value, found.forgiven)
+                yield Element(lines.place(span, record), record.value, record.forgiven)
             elif lost is None:
-                lost = found
-            elif found.is_whole:
-                lost = lost._replace(end=found.end)
+                lost = span
+            elif span.is_whole:
+                lost = lost._replace(end=span.end)
             else:
                 yield Lost(lines.place(lost), lost.why)
-                lost = found
+                lost = span
         if lost is not None:
             yield Lost(lines.place(lost), lost.why)
 
-    def _spans(self) -> Iterator[_Span]:
-        if self.is_array:
-            return _array_spans(self.data)
-        return _object_spans(self.data)
-
-    def _read(self, span: _Span) -> Record | _Span:
-        """Give the record of a span, or the span with the reason why it is none."""
-        if span.why:
-            return span
-        (piece,) = records(self.data[span.begin : span.end])
-        return piece if isinstance(piece, Record) else span._replace(why=piece.why)
+    def _spans(self) -> Iterator[tuple[_Span, Record | None]]:
+        """Give spans, each with its record or with the reason why it has none."""
+        if not self.is_array:
+            yield from _object_spans(self.data, self.objects)
+            return
+        for span in _array_spans(self.data):
+            piece = None if span.why else records(self.data[span.begin : span.end])[0]
+            if isinstance(piece, Refused):
+                yield span._replace(why=piece.why), None
+            else:
+                yield span, piece
 
 
 def document(file: RegularFile) -> Document:
@@ -137,8 +138,10 @@ def document(file: RegularFile) -> Document:
         case b"[":
             return Document(data, is_array=True, findings=findings)
         case b"{":
-            _refuse_damage(file, data, begin)
-            return Document(data, is_array=False, findings=findings)
+            objects = tuple(records(data[begin:]))
+            if isinstance(objects[0], Refused):
+                raise _damaged(file, data, begin, objects[0])
+            return Document(data, is_array=False, findings=findings, objects=objects)
         case b"\0" if not data.strip(b"\0"):
             raise _refused(file, nul_bytes(data), "take it from a backup")
         case _:
@@ -161,7 +164,8 @@ def findings_on(piece: Element | Lost) -> list[Finding]:
             f"the list has no end: {piece.why}",
             hint="it may still be being written; if not, its writer crashed",
             line=line,
-            offset=offset,
+            # Where nothing is left of an element, it is said of the last byte that there is.
+            offset=offset if piece.place.length else max(offset - 1, 0),
         )
     ]
 
@@ -212,17 +216,14 @@ def _refused(file: RegularFile, why: str, hint: str | None) -> CannotReadError:
     return CannotReadError(f"cannot read {file.path}: {why}", hint)
 
 
-def _refuse_damage(file: RegularFile, data: bytes, begin: int) -> None:
-    """Refuse a file whose first object is damaged; what follows a sound one is no reason to."""
-    piece = records(data[begin:])[0]
-    if isinstance(piece, Record):
-        return
+def _damaged(file: RegularFile, data: bytes, begin: int, first: Refused) -> CannotReadError:
+    """Give the error for a file whose first object is damaged; what follows it is no matter."""
     if _is_cut(data[begin:]):
         why = f"it ends in the middle of its JSON object, after {len(data)} bytes"
         hint = "its writer crashed or is still at work; nothing was changed in it"
     else:
-        why, hint = f"it is damaged: {piece.why}", "nothing was changed in it"
-    raise _refused(file, why, hint)
+        why, hint = f"it is damaged: {first.why}", "nothing was changed in it"
+    return _refused(file, why, hint)
 
 
 def _is_cut(data: bytes) -> bool:
@@ -256,15 +257,17 @@ def _end_of_brackets(data: bytes, begin: int) -> int | None:
     return None
 
 
-def _object_spans(data: bytes) -> Iterator[_Span]:
+def _object_spans(
+    data: bytes, pieces: Sequence[Record | Refused]
+) -> Iterator[tuple[_Span, Record | None]]:
     """Give the one object, and what follows it: more of them, or the rest of an older file."""
     begin = _begin(data)
-    if begin == len(data):
-        return
-    for piece in records(data[begin:]):
-        why = "" if isinstance(piece, Record) else piece.why
+    for piece in pieces:
         first = _after(_BLANK, data, begin + piece.begin)
-        yield _Span(first, begin + piece.end, why)
+        if isinstance(piece, Record):
+            yield _Span(first, begin + piece.end), piece
+        else:
+            yield _Span(first, begin + piece.end, piece.why), None
 
 
 def _array_spans(data: bytes) -> Iterator[_Span]:

@@ -88,6 +88,11 @@ class Kept:
         empty.take_notes(entry.part("notes"))
         facts = msgspec.msgpack.decode(entry.part("facts"), type=_Facts)
         parents: array[int] = array("q", entry.part("parents"))
+        heads = Heads.restored(entry.part, entry.block, empty.heads.describe)
+        if not len(parents) == len(heads) == facts.count:
+            raise ValueError(
+                f"{len(parents)} parents and {len(heads)} heads of {facts.count} rows"
+            )
         self.size, self.is_quick = entry.size, entry.is_quick
         self.number = facts.number
         self._part = entry.part
@@ -97,7 +102,7 @@ class Kept:
         self.session = Session(
             SessionId(facts.id),
             facts.format,
-            Heads.restored(entry.part, entry.block, empty.heads.describe),
+            heads,
             ids,
             parents,
             facts.labels,

@@ -25,7 +25,7 @@ from tt_debugger.formats.shared.index import LAYOUT, Kept, blocks_of, parts_of
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
 from tt_debugger.formats.shared.records import Record, records
 from tt_debugger.storage.files import RegularFile
-from tt_debugger.storage.index_cache import Entry, Seen, keep, look_at, may_keep, recall
+from tt_debugger.storage.index_cache import Entry, FileSeen, keep, look_at, may_keep, recall
 from tt_debugger.storage.lines import LONGEST, Block, Line, blocks, lines
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
@@ -56,7 +56,7 @@ class _Position(msgspec.Struct, frozen=True):
     fingerprint: str
     size: int
     session: Session
-    seen: Seen
+    seen: FileSeen
     kept_waiting: int | None = None
     """Rows that were not described yet in what is kept of the file, None if nothing good is."""
 
@@ -73,7 +73,8 @@ class JsonlFile(ABC):
     def __init__(self, location: str) -> None:
         self.location = location
         self._file = RegularFile(location)
-        self._entry: Entry | None = None
+        self._entries: list[Entry] = []
+        """What sessions that were given out may still ask."""
 
     @classmethod
     @abstractmethod
@@ -101,11 +102,12 @@ class JsonlFile(ABC):
 
     def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
         """Read the index of the whole file, or what is kept of it and what was added since."""
+        seen = look_at(self._file)
         kept = self._recalled()
         if kept is None:
-            return self._read_on(self._new_reading(), 0, 1, progress)
-        if kept.size < self._file.size():
-            return self._read_on(kept.reading().copied(), kept.size, kept.number, progress)
+            return self._read_on(self._new_reading(), 0, 1, progress, seen)
+        if kept.size < seen.size:
+            return self._read_on(kept.reading().copied(), kept.size, kept.number, progress, seen)
         position = _Position(
             kept.reading,
             kept.size,
@@ -113,7 +115,7 @@ class JsonlFile(ABC):
             self._fingerprint(kept.size),
             kept.size,
             kept.session,
-            look_at(self._file),
+            seen,
             kept.session.heads.waiting() if kept.is_quick else None,
         )
         progress(kept.size, kept.size)
@@ -125,7 +127,9 @@ class JsonlFile(ABC):
         if size < LARGE:
             return None
         reading = self._new_reading()
-        first = next(lines(self._file))
+        first = next(lines(self._file), None)
+        if first is None:
+            return None
         reading.read(first)
         if len(reading.heads) or reading.has_open_gap:
             # No header, which says how to read the others.
@@ -155,10 +159,10 @@ class JsonlFile(ABC):
             return None
         try:
             kept = Kept(entry, self._new_reading())
-        except (ValueError, LookupError, msgspec.MsgspecError):
+        except (ValueError, LookupError, msgspec.MsgspecError, CannotReadError):
             entry.close()
             return None
-        self._keep_open(entry)
+        self._entries.append(entry)
         return kept
 
     def remember(self, loaded: Loaded) -> bool:
@@ -168,6 +172,8 @@ class JsonlFile(ABC):
         """
         position, session = loaded.cursor.position, loaded.session
         if not isinstance(position, _Position) or not self._may_keep():
+            return False
+        if not position.seen.size == position.size == position.offset:
             return False
         reading = position.reading()
         if reading.heads is not session.heads or session.heads.waiting() == position.kept_waiting:
@@ -179,13 +185,8 @@ class JsonlFile(ABC):
         if kept is not None:
             # What the rows say can be asked of the entry now.
             session.heads.unload(kept.block)
-            self._keep_open(kept)
+            self._entries.append(kept)
         return True
-
-    def _keep_open(self, entry: Entry) -> None:
-        if self._entry is not None:
-            self._entry.close()
-        self._entry = entry
 
     def _may_keep(self) -> bool:
         return self.reading.kept is not None and may_keep(self._file)
@@ -219,8 +220,15 @@ class JsonlFile(ABC):
             return
         old.close()
 
-    def _read_on(self, reading: Reading, offset: int, number: int, progress: Progress) -> Loaded:
-        seen = look_at(self._file)
+    def _read_on(
+        self,
+        reading: Reading,
+        offset: int,
+        number: int,
+        progress: Progress,
+        seen: FileSeen | None = None,
+    ) -> Loaded:
+        seen = seen or look_at(self._file)
         size, tail = self._file.size(), None
         with _no_collection():
             for part in blocks(self._file, offset, number, size):
@@ -299,9 +307,15 @@ class JsonlFile(ABC):
 
     def _body(self, session: Session, row: int, data: bytes) -> dict[str, Any]:
         body = _first_record(data)
-        if body is None or not _may_be_named(session.ids[row], body.get(self.id_key)):
+        if body is None or not self._is_of(session, row, body):
             raise _changed()
         return body
+
+    def _is_of(self, session: Session, row: int, record: dict[str, Any]) -> bool:
+        """Tell whether a row may have been made of a record: whether that would give its id."""
+        name, own = session.ids[row], record.get(self.id_key)
+        # A format may name by its line what has an id.
+        return may_be_named(name, own) or may_be_named(name, None)
 
     def raw(self, session: Session, row: int) -> bytes:
         """Give the bytes of a row's record, its line end included; of a long gap the first ones.
@@ -332,8 +346,8 @@ class JsonlFile(ABC):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-        if self._entry is not None:
-            self._entry.close()
+        for entry in self._entries:
+            entry.close()
 
 
 def _with_tail(reading: Reading, tail: Line | None, size: int) -> Session:
@@ -353,13 +367,14 @@ def _first_record(data: bytes) -> dict[str, Any] | None:
     return None
 
 
-def _may_be_named(name: str, own: object) -> bool:
+def may_be_named(name: str, own: object) -> bool:
     """Tell whether a checkpoint may have this name if its record has this id of its own.
 
     A record without an id is named by its line; one that shares its id has its line behind it.
     """
-    is_own = isinstance(own, str) and (name == own or name.startswith(f"{own}@"))
-    return is_own or _NAMED_BY_LINE.match(name) is not None
+    if isinstance(own, str) and own:
+        return name == own or name.startswith(f"{own}@")
+    return _NAMED_BY_LINE.match(name) is not None
 
 
 def _changed() -> CannotReadError:

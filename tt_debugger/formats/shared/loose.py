@@ -7,8 +7,6 @@ hangs on the record before it, and so does every record of a file that is a plai
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, ClassVar, TypedDict
 
 import msgspec
@@ -16,16 +14,16 @@ import msgspec
 from tt_debugger.core.changes import Append, Change, Put, State
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.json import as_map
-from tt_debugger.core.messages import Call, Result
 from tt_debugger.core.model import Extent, Session
 from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Rules, Step
 from tt_debugger.core.tree import Linked
-from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.context import MESSAGES
 from tt_debugger.formats.shared.dialect import LINEAR, Dialect
-from tt_debugger.formats.shared.jsonl import JsonlFile
+from tt_debugger.formats.shared.jsonl import JsonlFile, may_be_named
 from tt_debugger.formats.shared.message_heads import head_of, message_in, record_head, time_in
 from tt_debugger.formats.shared.promises import (
+    answered_in,
+    called_in,
     idempotency_key,
     intended,
     open_intents,
@@ -33,8 +31,7 @@ from tt_debugger.formats.shared.promises import (
     sequence_name,
     unmatched_results,
 )
-from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place, Reading
-from tt_debugger.formats.shared.records import Record, records
+from tt_debugger.formats.shared.reading import Place, Reading
 from tt_debugger.store import Cursor, Loaded
 
 
@@ -67,7 +64,8 @@ class LooseReading(Reading):
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
-        self.dialect = self.dialect_of(location)
+        self.dialect = LINEAR
+        """Under which names records have their ids and parents: to be told by the store."""
         self.has_messages = False
         self.unplaced: list[int] = []
         """Rows that hang on the record before them."""
@@ -76,11 +74,6 @@ class LooseReading(Reading):
         self.sequence: str | None = None
         self.numbers: list[tuple[int, int | None]] = []
         self.intents: dict[str, tuple[int, str]] = {}
-
-    @classmethod
-    def dialect_of(cls, location: str) -> Dialect:
-        """Give the dialect of the file, as its beginning tells it: here that of a plain list."""
-        return LINEAR
 
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Take a record as a checkpoint."""
@@ -91,11 +84,8 @@ class LooseReading(Reading):
         else:
             self.has_messages = True
             head, parts = head_of(message)
-            for part in parts:
-                if isinstance(part, Call) and part.id is not None:
-                    self.calls.append((part.id, row))
-                elif isinstance(part, Result) and part.call is not None:
-                    self.results.append((part.call, row))
+            self.calls += ((name, row) for name in called_in(parts))
+            self.results += ((name, row) for name in answered_in(parts))
         self._take_promises(record, row)
         if not self.dialect.is_placed(record):
             self.unplaced.append(row)
@@ -117,7 +107,7 @@ class LooseReading(Reading):
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last record of the file is the active leaf."""
-        active = self._record_before(len(self.heads))
+        active = self.heads.not_gap_before(len(self.heads))
         return Session(
             self.session_id,
             self.format,
@@ -138,14 +128,8 @@ class LooseReading(Reading):
         # hangs with all others in the order of the file.
         parents = linked.parents[:]
         for row in self.unplaced:
-            parents[row] = self._record_before(row)
+            parents[row] = self.heads.not_gap_before(row)
         return parents
-
-    def _record_before(self, row: int) -> int:
-        row -= 1
-        while row >= 0 and self.heads.is_gap(row):
-            row -= 1
-        return row
 
     def findings_of(self, session: Session) -> list[Finding]:
         """Give what only the whole session shows: what one record promises and others break."""
@@ -195,30 +179,17 @@ class LooseFile(JsonlFile):
         """Read on; from the beginning where the file's beginning tells its dialect otherwise."""
         loaded = super().follow(since)
         facts: LooseSession = loaded.session.own
-        with suppress(CannotReadError):
-            if self.reading.dialect_of(self.location) != facts.dialect:
-                return self.load(loaded.session.id)
-        return loaded
+        return loaded if self._dialect() == facts.dialect else self.load(loaded.session.id)
 
-    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
-        """Decode the records of some rows; a gap has the body None.
+    def _dialect(self) -> Dialect:
+        """Give the dialect of the file, as its beginning tells it: here that of a plain list."""
+        return LINEAR
 
-        Raises CannotReadError where the file no longer holds them.
-        """
-        is_gap = session.heads.is_gap
-        return [None if is_gap(row) else self._record(session, row) for row in rows]
+    def _new_reading(self) -> LooseReading:
+        reading = self.reading(self.location)
+        reading.dialect = self._dialect()
+        return reading
 
-    def _record(self, session: Session, row: int) -> dict[str, Any]:
+    def _is_of(self, session: Session, row: int, record: dict[str, Any]) -> bool:
         facts: LooseSession = session.own
-        data = self.raw(session, row).removeprefix(BYTE_ORDER_MARK)
-        for piece in records(data) if data.strip() else ():
-            if isinstance(piece, Record) and _may_be(piece.value, session.ids[row], facts.dialect):
-                return piece.value
-        raise CannotReadError("the file changed since it was read", "open it again")
-
-
-def _may_be(record: dict[str, Any], name: str, dialect: Dialect) -> bool:
-    """Tell whether a checkpoint of this name may have been made of a record."""
-    own = dialect.own_id(record)
-    is_own = isinstance(own, str) and (name == own or name.startswith(f"{own}@"))
-    return is_own or (not isinstance(own, str) and name.startswith("L"))
+        return may_be_named(session.ids[row], facts.dialect.own_id(record))

@@ -42,7 +42,7 @@ def usage_of(value: Any) -> Usage | None:
         _count(counts.get("cacheRead")),
         _count(counts.get("cacheWrite")),
         _count(counts.get("totalTokens")),
-        _amount(as_map(cost).get("total") if isinstance(cost, dict) else cost),
+        float(_amount(as_map(cost).get("total") if isinstance(cost, dict) else cost)),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.core.messages import Call, Part, Result
 from tt_debugger.core.model import Session
 from tt_debugger.core.text import summary_line
 
@@ -49,6 +50,16 @@ def idempotency_key(record: Mapping[str, Any]) -> str:
     """Give the key by which an effect can be asked for, empty where the record names none."""
     key = next((record[name] for name in _KEYS if isinstance(record.get(name), str)), "")
     return summary_line(key, _LONGEST_NAME)
+
+
+def called_in(parts: Iterable[Part]) -> Iterator[str]:
+    """Give the ids of the calls among the parts of a message."""
+    return (each.id for each in parts if isinstance(each, Call) and each.id is not None)
+
+
+def answered_in(parts: Iterable[Part]) -> Iterator[str]:
+    """Give the ids of the calls whose results are among the parts of a message."""
+    return (each.call for each in parts if isinstance(each, Result) and each.call is not None)
 
 
 def unmatched_results(

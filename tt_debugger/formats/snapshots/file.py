@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any, ClassVar
@@ -10,28 +9,21 @@ from typing import Any, ClassVar
 import msgspec
 
 from tt_debugger.core.model import Session, SessionId
-from tt_debugger.core.replay import Body, Rules
-from tt_debugger.errors import CannotReadError
+from tt_debugger.core.replay import Rules
 from tt_debugger.formats.shared.document import document
-from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
+from tt_debugger.formats.shared.document_file import DocumentFile
+from tt_debugger.formats.shared.jsonl import first_records, may_be_named
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
-from tt_debugger.formats.shared.records import Record, records
 from tt_debugger.formats.shared.spread import is_spread
 from tt_debugger.formats.snapshots.reading import FORMAT, SnapshotReading
 from tt_debugger.formats.snapshots.replay import SnapshotRules
 from tt_debugger.formats.snapshots.states import keys_of_objects, match_of, own_id_of, session_of
+from tt_debugger.storage.index_cache import look_at
 from tt_debugger.storage.lines import Block, blocks, lines
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
 SURE = 70
 """The score of a claim that needs no name of a file to support it."""
-
-
-class _Whole(msgspec.Struct, frozen=True):
-    """A cursor of a file that is one JSON value: what was read, by its digest."""
-
-    digest: bytes
-    session: Session
 
 
 class _Named(msgspec.Struct):
@@ -46,7 +38,7 @@ class _Named(msgspec.Struct):
 _decode_named = msgspec.json.Decoder(_Named).decode
 
 
-class SnapshotFile(JsonlFile):
+class SnapshotFile(DocumentFile):
     """The states in one file."""
 
     format: ClassVar[str] = FORMAT
@@ -70,15 +62,15 @@ class SnapshotFile(JsonlFile):
 
     def sessions(self) -> Sequence[SessionId]:
         """Give the ids of all sessions here, the one that was written to last at the end."""
-        size = self._file.size()
-        key = size, self._fingerprint(size)
+        seen = look_at(self._file)
+        key = seen.stamp, self._fingerprint(seen.size)
         if self._known is None or self._known[0] != key:
             self._known = key, self._named_quickly() or self._named()
         return self._known[1]
 
     def _named_quickly(self) -> tuple[SessionId, ...]:
         """Give the sessions of whole lines that are nothing but objects; else none."""
-        if self._is_document():
+        if self.is_document():
             return ()
         current = SnapshotReading(self.location).session_id
         names: dict[SessionId, None] = {}
@@ -95,7 +87,7 @@ class SnapshotFile(JsonlFile):
 
     def _named(self) -> tuple[SessionId, ...]:
         reading = SnapshotReading(self.location)
-        if self._is_document():
+        if self.is_document():
             reading.read_document(document(self._file))
         else:
             for line in lines(self._file):
@@ -112,74 +104,30 @@ class SnapshotFile(JsonlFile):
     def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
         """Read the states of a session."""
         self._wanted = session
-        if not self._is_document():
-            return super().load(session, progress)
-        loaded = self._read_document()
-        size = self._file.size()
-        progress(size, size)
-        return loaded
+        return super().load(session, progress)
 
     def follow(self, since: Cursor) -> Loaded:
         """Read on; where no state of the session is left, the newest session there is now."""
         seen: Session = since.position.session
         self._wanted = seen.id
-        loaded = self._followed(since)
+        loaded = super().follow(since)
         if loaded.session is seen or loaded.session.active is not None:
             return loaded
         newest = self.sessions()[-1]
         return loaded if newest == loaded.session.id else self.load(newest)
 
-    def _followed(self, since: Cursor) -> Loaded:
-        if not self._file.is_current():
-            self._reopen()
-        is_document = self._is_document()
-        if isinstance(since.position, _Whole) and is_document:
-            try:
-                loaded = self._read_document()
-            except CannotReadError:
-                # It is being written anew where it stands: what was there is what there is.
-                return Loaded(since.position.session, since)
-            is_old = loaded.cursor.position.digest == since.position.digest
-            return Loaded(since.position.session, since) if is_old else loaded
-        if isinstance(since.position, _Whole) or is_document:
-            return self.load(since.position.session.id)
-        return super().follow(since)
-
-    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
-        """Decode some states; a gap has the body None.
-
-        Raises CannotReadError where the file no longer holds them.
-        """
-        is_gap = session.heads.is_gap
-        return [None if is_gap(row) else self._state(session, row) for row in rows]
-
-    def _state(self, session: Session, row: int) -> dict[str, Any]:
-        data = self.raw(session, row).removeprefix(BYTE_ORDER_MARK)
-        for piece in records(data) if data.strip() else ():
-            if isinstance(piece, Record) and may_be_named(session.ids[row], piece.value):
-                return piece.value
-        raise CannotReadError("the file changed since it was read", "open it again")
+    def _is_of(self, session: Session, row: int, record: dict[str, Any]) -> bool:
+        name, own = session.ids[row], own_id_of(record)
+        # An id that all states have is that of something else, and names none of them.
+        return may_be_named(name, own) or may_be_named(name, None)
 
     def _new_reading(self) -> SnapshotReading:
         reading = SnapshotReading(self.location)
         reading.wanted = self._wanted
         return reading
 
-    def _is_document(self) -> bool:
-        first: list[bytes] = []
-        for line in lines(self._file):
-            first += [line.data] if line.data.strip() else []
-            if len(first) == 2:  # noqa: PLR2004 - a second line tells
-                break
-        head = b"\n".join(first).removeprefix(BYTE_ORDER_MARK)
-        return is_document(head, PurePath(self.location).name)
-
-    def _read_document(self) -> Loaded:
-        whole = document(self._file)
-        reading = self._new_reading()
-        reading.read_document(whole)
-        session = reading.finished(whole.size)
-        return Loaded(session, Cursor(_Whole(hashlib.sha256(whole.data).digest(), session)))
+    def _begins_document(self, head: bytes) -> bool:
+        return is_document(head.removeprefix(BYTE_ORDER_MARK), PurePath(self.location).name)
 
 
 def is_document(head: bytes, name: str) -> bool:
@@ -196,13 +144,6 @@ def is_document(head: bytes, name: str) -> bool:
 def is_json_file(name: str) -> bool:
     """Tell whether a file is by its name one JSON value."""
     return PurePath(name).suffix.lower() == ".json"
-
-
-def may_be_named(name: str, state: dict[str, Any]) -> bool:
-    """Tell whether a checkpoint of this name may have been made of a state."""
-    own = own_id_of(state)
-    is_own = isinstance(own, str) and (name == own or name.startswith(f"{own}@"))
-    return is_own or name.startswith("L")
 
 
 def _match_of_document(head: bytes) -> Match | None:

@@ -5,6 +5,7 @@ Links are not followed, folders in it are not looked into, and what is no file i
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -19,11 +20,13 @@ from tt_debugger.core.tree import Linked
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.document import Element, document, findings_on
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place
+from tt_debugger.formats.shared.records import Record, records
 from tt_debugger.formats.snapshots.reading import SnapshotReading
 from tt_debugger.formats.snapshots.replay import SnapshotRules
-from tt_debugger.formats.snapshots.states import keys_of_objects, match_of, time_of
+from tt_debugger.formats.snapshots.states import StateSaid, keys_of_objects, match_of, said_of
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.folders import SUFFIXES, FileFound, PassedBy, Why, files_under
+from tt_debugger.storage.lines import LONGEST
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
 MOST_FILES = 10_000
@@ -37,15 +40,28 @@ _SAID = {
 }
 
 
-class _State(msgspec.Struct, frozen=True):
-    """A file that holds a state, as it was read; `value` is None where it is damaged."""
+class _File(msgspec.Struct, frozen=True):
+    """The file of a row, as it was read."""
 
     name: str
+    digest: bytes | None = None
+    """Of what was in it; None where that is no state."""
+
+
+class _State(msgspec.Struct, frozen=True):
+    """A file that holds a state, as it was read; `said` is None where it is damaged."""
+
+    file: _File
     size: int
-    value: dict[str, Any] | None
+    said: StateSaid | None
     why: str = ""
     told: tuple[tuple[Code, str], ...] = ()
     """What else is wrong with it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.file.name
 
 
 class _Position(msgspec.Struct, frozen=True):
@@ -61,7 +77,8 @@ class SnapshotFolder:
     def __init__(self, location: str) -> None:
         self.location = location
         self._found = self._look()
-        self._states: Sequence[_State] | None = None
+        self._states: dict[FileFound, _State] = {}
+        """The sound states that were read, by how their files looked then."""
         if not _json_files(self._found):
             raise CannotReadError(f"cannot read {location}: there is no JSON file in it")
 
@@ -83,8 +100,7 @@ class SnapshotFolder:
     def sessions(self) -> Sequence[SessionId]:
         """Give the ids of all sessions here, the one that was written to last at the end."""
         self._found = self._look()
-        self._states = self._read_files(unheard)
-        reading = self._read(self._states, None)
+        reading = self._read(self._read_files(unheard), None)
         return tuple(reading.names) or (reading.session_id,)
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
@@ -93,12 +109,8 @@ class SnapshotFolder:
 
     def load(self, wanted: SessionId, progress: Progress = unheard) -> Loaded:
         """Read the states of a session."""
-        found = self._look()
-        if self._states is None or found != self._found:
-            self._found = found
-            self._states = self._read_files(progress)
-        # Kept for as long as it takes to choose a session: they may be large.
-        states, self._states = self._states, None
+        self._found = found = self._look()
+        states = self._read_files(progress)
         size = sum(each.size for each in states)
         session = self._read(states, wanted).finished(size)
         progress(size, size)
@@ -124,18 +136,28 @@ class SnapshotFolder:
         return [None if is_gap(row) else self._body(session, row) for row in rows]
 
     def _body(self, session: Session, row: int) -> dict[str, Any]:
-        state = _state(self._path(session.own[row]))
-        if state.value is None or state.size != session.heads.length(row):
-            raise CannotReadError(
-                f"{session.own[row]} changed since it was read", "open the folder again"
-            )
-        return state.value
+        wanted: _File = session.own[row]
+        data = self._bytes(session, row)
+        if _digest(data) == wanted.digest:
+            first = records(data.removeprefix(BYTE_ORDER_MARK))[0]
+            if isinstance(first, Record):
+                return first.value
+        raise _changed(wanted.name)
 
     def raw(self, session: Session, row: int) -> bytes:
-        """Give the bytes of a file."""
-        file = RegularFile(self._path(session.own[row]))
+        """Give the bytes of a file; of a long one that is a gap the first ones.
+
+        Raises CannotReadError where it has another length than when it was read.
+        """
+        return self._bytes(session, row)
+
+    def _bytes(self, session: Session, row: int) -> bytes:
+        name, size = session.own[row].name, session.heads.length(row) or 0
+        file = RegularFile(self._path(name))
         try:
-            return file.read(0, session.heads.length(row) or 0)
+            if file.size() != size:
+                raise _changed(name)
+            return file.read(0, min(size, LONGEST))
         finally:
             file.close()
 
@@ -152,12 +174,14 @@ class SnapshotFolder:
         """Read all files, in the order in which they follow each other."""
         files = _json_files(self._found)
         size, done = sum(each.size for each in files), 0
-        states: list[_State] = []
+        states: dict[FileFound, _State] = {}
         for each in files:
-            states.append(_state(each.path))
+            states[each] = self._states.get(each) or _state(each.path)
             done += each.size
             progress(min(done, size), size)
-        return _in_order(states)
+        # What could not be read may be readable the next time, and look the same.
+        self._states = {each: state for each, state in states.items() if state.said is not None}
+        return _in_order(list(states.values()))
 
     def _read(self, states: Sequence[_State], wanted: SessionId | None) -> FolderReading:
         reading = FolderReading(self.location)
@@ -173,8 +197,8 @@ class FolderReading(SnapshotReading):
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
-        self.files: list[str] = []
-        """The name of the file of each row."""
+        self.files: list[_File] = []
+        """The file of each row."""
         self.passed_by: list[Finding | None] = []
         self.told: list[tuple[int, Code, str]] = []
         """What is wrong with a state, by its row."""
@@ -183,7 +207,7 @@ class FolderReading(SnapshotReading):
         """Take the state of a file, or what is lost with it as a gap."""
         row = len(self.heads)
         place = Place(0, 1, 0, state.size)
-        if state.value is None:
+        if state.said is None:
             said = f"{state.name}: {state.why}"
             gap = Head(Kind.GAP, summary=said, failed=True)
             self.add(gap, None, None, place, name=f"gap@{PurePath(state.name).stem}")
@@ -191,9 +215,9 @@ class FolderReading(SnapshotReading):
             self.lose(state.size)
             self.told.append((row, Code.UNREADABLE, said))
         else:
-            self.take_named(state.value, place, PurePath(state.name).stem)
+            self.take_said(state.said, place, PurePath(state.name).stem)
             self.told += [(row, code, f"{state.name}: {said}") for code, said in state.told]
-        self.files += [state.name] * (len(self.heads) - row)
+        self.files += [state.file] * (len(self.heads) - row)
 
     def add(
         self,
@@ -209,7 +233,7 @@ class FolderReading(SnapshotReading):
         self.links.append(own_id, parent, name or place.name)
 
     def session(self, linked: Linked, extent: Extent) -> Session:
-        """Give the session, which keeps the names of its files."""
+        """Give the session, which keeps what its files were."""
         return msgspec.structs.replace(super().session(linked, extent), own=self.files)
 
     def findings_of(self, session: Session) -> list[Finding]:
@@ -262,32 +286,49 @@ def _state(path: str) -> _State:
         finally:
             file.close()
     except CannotReadError as error:
-        return _State(name, size, None, error.message.removeprefix(f"cannot read {path}: "))
+        return _damaged(name, size, error.message.removeprefix(f"cannot read {path}: "))
     if whole.is_array:
-        return _State(name, whole.size, None, "it holds a list, not one state")
+        return _damaged(name, whole.size, "it holds a list, not one state")
     pieces = list(whole.pieces())
     if not pieces:
-        return _State(name, whole.size, None, "it is empty")
+        return _damaged(name, whole.size, "it is empty")
     first = pieces[0]
     if not isinstance(first, Element):
-        return _State(name, whole.size, None, first.why)
+        return _damaged(name, whole.size, first.why)
     wrong = [*whole.findings, *(each for piece in pieces for each in findings_on(piece))]
     return _State(
-        name, whole.size, first.value, told=tuple((each.code, each.message) for each in wrong)
+        _File(name, _digest(whole.data)),
+        whole.size,
+        said_of(first.value),
+        told=tuple((each.code, each.message) for each in wrong),
     )
+
+
+def _damaged(name: str, size: int, why: str) -> _State:
+    return _State(_File(name), size, None, why)
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def _changed(name: str) -> CannotReadError:
+    return CannotReadError(f"{name} changed since it was read", "open the folder again")
 
 
 def _in_order(states: Sequence[_State]) -> list[_State]:
     """Order states by their own time if all have one, else by name; a gap by its name."""
     by_name = sorted(states, key=_natural)
-    sound = [each for each in by_name if each.value is not None]
-    times = {each.name: time for each in sound if (time := time_of(each.value or {})) is not None}
+    sound = [each for each in by_name if each.said is not None]
+    times = {
+        each.name: each.said.time for each in sound if each.said and each.said.time is not None
+    }
     if len(times) < len(sound):
         return by_name
     behind: dict[str, list[_State]] = {}
     before = ""
     for each in by_name:
-        if each.value is None:
+        if each.said is None:
             behind.setdefault(before, []).append(each)
         else:
             before = each.name

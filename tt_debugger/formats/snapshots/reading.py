@@ -12,27 +12,16 @@ from typing import Any, ClassVar
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.model import Extent, Session, SessionId
 from tt_debugger.core.tree import NO_ROW, Linked
-from tt_debugger.formats.shared.document import Document, Lost
-from tt_debugger.formats.shared.reading import Place, Reading
-from tt_debugger.formats.shared.records import CODES
-from tt_debugger.formats.snapshots.states import (
-    Schema,
-    drift,
-    has_parent_key,
-    head_of,
-    own_id_of,
-    parent_of,
-    schema_of,
-    session_of,
-    time_of,
-    title_of,
-)
+from tt_debugger.formats.shared.document import Document
+from tt_debugger.formats.shared.document_file import DocumentReading
+from tt_debugger.formats.shared.reading import Place
+from tt_debugger.formats.snapshots.states import Schema, StateSaid, drift, said_of
 
 FORMAT = "snapshots"
 _HINT = "an agent that reads only one of the two versions cannot resume across this point"
 
 
-class SnapshotReading(Reading):
+class SnapshotReading(DocumentReading):
     """The states of one session."""
 
     agent: ClassVar[str] = "the agent"
@@ -57,57 +46,33 @@ class SnapshotReading(Reading):
 
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Take a state, if it is of the session that is read."""
-        self.take_named(record, place, None)
+        self.take_said(said_of(record), place)
 
-    def take_named(self, record: dict[str, Any], place: Place, name: str | None) -> None:
-        """Take a state that has a name of its own, to use where it has no id."""
-        self._current = SessionId(session_of(record) or self._current)
+    def take_said(self, said: StateSaid, place: Place, name: str | None = None) -> None:
+        """Take what a state says; the name is used where it has no id."""
+        self._current = SessionId(said.session or self._current)
         self.names.pop(self._current, None)
         self.names[self._current] = None
         if self._current != self.session_id:
             return
-        if not has_parent_key(record):
+        if not said.has_parent_key:
             self.unplaced.append(len(self.heads))
-        self.schemas.append(schema_of(record))
-        self.title = title_of(record) or self.title
-        self.add(
-            head_of(record), self._own_id(record), parent_of(record), place, time_of(record), name
-        )
+        self.schemas.append(said.schema)
+        self.title = said.title or self.title
+        self.add(said.head, self._own_id(said), said.parent, place, said.time, name)
 
     def read_document(self, whole: Document) -> None:
         """Take a file that is one state, or a list of them."""
         self.findings += whole.findings
         for piece in whole.pieces():
-            place = piece.place
-            if isinstance(piece, Lost):
-                self._lose(place, piece.why)
-                continue
-            self.end_gap()
-            for leniency in piece.forgiven:
-                self.note(CODES[leniency], str(leniency), place)
-            self.take(piece.value, place)
+            element = self.element_of(piece)
+            if element is not None:
+                self.take(element.value, element.place)
 
-    def _lose(self, place: Place, why: str) -> None:
-        if place.is_whole:
-            self._skip(place, why)
-            return
-        self.end_gap()
-        self.lose(place.length)
-        self.note(
-            Code.TORN_TAIL,
-            f"the list has no end: {why}",
-            place,
-            hint="it may still be being written; if not, its writer crashed",
-        )
-
-    def lose(self, length: int) -> None:
-        """Count bytes that are no state."""
-        self.skipped += length
-
-    def _own_id(self, record: dict[str, Any]) -> object:
+    def _own_id(self, said: StateSaid) -> object:
         """Give the id of a state; one that all have is that of something else."""
-        own = own_id_of(record)
-        if self._is_id_of_all or has_parent_key(record) or own is None:
+        own = said.own_id
+        if self._is_id_of_all or said.has_parent_key or own is None:
             return None if self._is_id_of_all and own == self._said_id else own
         self._is_id_of_all = own == self._said_id
         self._said_id = own
@@ -120,7 +85,7 @@ class SnapshotReading(Reading):
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last state is the active leaf."""
-        active = self._state_before(len(self.heads))
+        active = self.heads.not_gap_before(len(self.heads))
         return Session(
             self.session_id,
             FORMAT,
@@ -137,16 +102,10 @@ class SnapshotReading(Reading):
         parents = linked[:]
         has_forward = any(parent > row for row, parent in enumerate(parents))
         for row in self.unplaced:
-            before = self._state_before(row)
+            before = self.heads.not_gap_before(row)
             if not (has_forward and _is_above(parents, row, before)):
                 parents[row] = before
         return parents
-
-    def _state_before(self, row: int) -> int:
-        row -= 1
-        while row >= 0 and self.heads.is_gap(row):
-            row -= 1
-        return row
 
     def findings_of(self, session: Session) -> list[Finding]:
         """Say where the version of the schema is another than that of the parent."""

@@ -65,6 +65,35 @@ class Schema(msgspec.Struct, frozen=True):
     fields: frozenset[str]
 
 
+class StateSaid(msgspec.Struct, frozen=True):
+    """What a state says of itself: all that is kept of it until its body is asked for."""
+
+    head: Head
+    session: str | None
+    own_id: object
+    """Its id as a checkpoint, None where it has none."""
+    has_parent_key: bool
+    """Whether it says on which one it hangs, be it none."""
+    parent: object
+    time: float | None
+    title: str | None
+    schema: Schema | None
+
+
+def said_of(state: Mapping[str, Any]) -> StateSaid:
+    """Give what a state says of itself."""
+    return StateSaid(
+        head_of(state),
+        session_of(state),
+        own_id_of(state),
+        any(key in state for key in _PARENTS),
+        next((state[key] for key in _PARENTS if key in state), None),
+        time_of(state),
+        title_of(state),
+        schema_of(state),
+    )
+
+
 def match_of(keys: Iterable[str]) -> Match | None:
     """Give how surely an object with these keys is a state; None where nothing says so."""
     names = frozenset(keys)
@@ -119,16 +148,6 @@ def session_of(state: Mapping[str, Any]) -> str | None:
 def own_id_of(state: Mapping[str, Any]) -> object:
     """Give the id that a state has as a checkpoint, None where it has none."""
     return next((state[key] for key in (*_OWN_IDS, "id") if key in state), None)
-
-
-def has_parent_key(state: Mapping[str, Any]) -> bool:
-    """Tell whether a state says on which one it hangs, be it none."""
-    return any(key in state for key in _PARENTS)
-
-
-def parent_of(state: Mapping[str, Any]) -> object:
-    """Give the id of the state before, as a state names it."""
-    return next((state[key] for key in _PARENTS if key in state), None)
 
 
 def time_of(state: Mapping[str, Any]) -> float | None:

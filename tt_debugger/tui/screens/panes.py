@@ -281,7 +281,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         """Show the tree, and the checkpoint that was asked for."""
         session, outline = message.session, message.outlined.outline
         row = self._row_after(session, message.outlined.row)
-        self._session, self._tail = session, None
+        self._session, self._tail, self._aim = session, None, None
         self._filter, self._folding = outline.chosen, outline.folding
         if len(session):
             self._wanted = row
@@ -320,7 +320,12 @@ class PanesScreen(KeyedScreen[Place | None]):
 
     @property
     def _row(self) -> int | None:
-        """The row one is at; while other lines are waited for, the one the cursor will go to."""
+        """The row one is at; while other lines are waited for, the one the cursor will go to.
+
+        None while rows of the tail alone are seen: which rows they are is not known yet.
+        """
+        if self._session is None:
+            return None
         if self._aim is not None:
             return self._aim
         return self.tree_pane.cursor_row
@@ -419,7 +424,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         Where no line is shown there is no row either: one goes back to where one was before.
         """
         row = self._wanted if row is None else row
-        if row != NO_ROW:
+        if row != NO_ROW and self._session is not None:
             self._filter, self._folding, self._aim = chosen, folding, row
             self._reveals = reveals
             self.loader.outline(chosen, folding, row)

@@ -173,7 +173,7 @@ class TimelineScreen(PanesScreen):
 
     def action_mark(self) -> None:
         """Ask for a letter and mark the row with it."""
-        row = self.tree_pane.cursor_row
+        row = self._row
         if row is not None:
             self.app.push_screen(
                 KeyScreen(f"mark row {row + 1} with the letter:", self._palette),
@@ -220,7 +220,7 @@ class TimelineScreen(PanesScreen):
             self.app.push_screen(LineScreen("search:", self._palette, text), self._look_for)
 
     def _look_for(self, text: str | None) -> None:
-        row = self.tree_pane.cursor_row
+        row = self._row
         if text is None or row is None:
             return
         # One search is one stop of the way back, however many matches one looks at.
@@ -296,7 +296,7 @@ class TimelineScreen(PanesScreen):
                 self.inspector_in_use.next_tab(-1)
 
     def _fold(self) -> None:
-        row = self.tree_pane.cursor_row
+        row = self._row
         if self._outline is None or row is None:
             return
         folding = self._outline.closing(row)
@@ -320,6 +320,8 @@ class TimelineScreen(PanesScreen):
                 self.inspector_in_use.next_tab(1)
 
     def _unfold(self) -> None:
+        if self._session is None:
+            return
         fold = self.tree_pane.cursor_fold or self.tree_pane.fold_below
         if fold is None:
             self.say("nothing to unfold here")
@@ -356,7 +358,7 @@ class TimelineScreen(PanesScreen):
 
     def action_copy(self) -> None:
         """Ask what to copy and copy it."""
-        if self.tree_pane.cursor_row is not None:
+        if self._row is not None:
             self.app.push_screen(KeyScreen(ASKED, self._palette), self._copy)
 
     def _copy(self, key: str | None) -> None:
@@ -400,7 +402,7 @@ class TimelineScreen(PanesScreen):
         if self.is_first:
             self.app.exit()
             return
-        row = self.tree_pane.cursor_row
+        row = self._row
         place = None
         if row is not None:
             place = Place(row, self._filter, self._folding, self.inspector.tab)
