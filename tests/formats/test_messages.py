@@ -17,7 +17,7 @@ from tt_debugger.core.changes import fold
 from tt_debugger.core.model import Role, Session
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError
-from tt_debugger.formats.shared import document_file
+from tt_debugger.storage import index_cache
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.store import Follows, Loaded, Store
 
@@ -368,7 +368,7 @@ def test_a_file_that_nobody_touched_is_not_read_when_it_is_followed(
 ):
     path = tmp_path / "s.json"
     path.write_bytes(content)
-    monkeypatch.setattr(document_file, "_SETTLED", -(10**15))
+    monkeypatch.setattr(index_cache, "_SETTLED", -(10**15))
     store, loaded = load(path, "messages")
     assert isinstance(store, Follows)
 

@@ -74,7 +74,8 @@ class Examination:
             if call.id is not None:
                 self._calls.setdefault(hash(call.id), []).append(row)
         for result in (result for message in messages for result in results_in(message)):
-            if result.call is None or self._is_called_before(result.call, row):
+            called = () if result.call is None else self._calls.get(hash(result.call), ())
+            if result.call is None or is_called_before(self.session, called, row):
                 continue
             name = summary_line(result.call, _LONGEST_NAME)
             self._note(
@@ -83,12 +84,6 @@ class Examination:
                 f"a tool result without a matching call: none has the id {name!r} on its path",
                 "a provider may refuse the conversation from here on",
             )
-
-    def _is_called_before(self, call: str, row: int) -> bool:
-        rows, tree = self._calls.get(hash(call), ()), self.session.tree
-        return len(rows) > _MOST_OF_ONE_ID or any(
-            each == row or tree.is_ancestor(each, row) for each in reversed(rows)
-        )
 
     def _note(self, code: Code, row: int, message: str, hint: str | None = None) -> None:
         heads, name = self.session.heads, self.session.ids[row]
@@ -106,3 +101,11 @@ def parents_first(session: Session) -> Iterable[int]:
     """Give all rows, each after its parent: in storage order wherever that is such an order."""
     tree = session.tree
     return range(len(session)) if tree.has_parents_first else tree.parents_first()
+
+
+def is_called_before(session: Session, called: Sequence[int], row: int) -> bool:
+    """Tell whether any of the rows of calls is on the path of a result, or its own row."""
+    tree = session.tree
+    return len(called) > _MOST_OF_ONE_ID or any(
+        each == row or tree.is_ancestor(each, row) for each in reversed(called)
+    )

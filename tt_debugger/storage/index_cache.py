@@ -80,7 +80,7 @@ class Entry:
 
     def __init__(self, file: RegularFile, header: _Header, begin: int) -> None:
         self.size = header.size
-        self.is_quick = _has_settled(header)
+        self.is_quick = FileSeen(header.stamp, header.stamped).has_settled
         self._file = file
         lengths = [length for length, _ in header.parts.values()]
         *begins, end = accumulate(lengths, initial=begin)
@@ -162,6 +162,17 @@ class FileSeen(msgspec.Struct, frozen=True):
         """The size of the file, in bytes."""
         return self.stamp.size
 
+    @property
+    def has_settled(self) -> bool:
+        """Whether any change of the file since it was seen must show in its stamp."""
+        # Elsewhere the time of change is that of creation.
+        last = max(self.stamp.changed, self.stamp.modified)
+        return os.name == "posix" and self.at - last > _SETTLED
+
+    def is_same(self, now: FileSeen) -> bool:
+        """Tell whether the file, as it is seen now, cannot have changed since."""
+        return now.stamp == self.stamp and self.has_settled
+
 
 def look_at(file: RegularFile) -> FileSeen:
     """See a file before it is read, for `keep`."""
@@ -238,18 +249,11 @@ def _header_of(kept: RegularFile) -> tuple[_Header, int]:
 
 def _is_of(header: _Header, file: RegularFile) -> bool:
     """Tell whether a file begins with what the entry was made of."""
-    stamp = _stamp_of(file)
-    if stamp == header.stamp and _has_settled(header):
+    now = look_at(file)
+    if FileSeen(header.stamp, header.stamped).is_same(now):
         # Who writes through a mapping of the file leaves no time of it for a while.
         return _samples(file, header.size) == header.samples
-    return stamp.size >= header.size and _digest(file, header.size) == header.digest
-
-
-def _has_settled(header: _Header) -> bool:
-    """Tell whether any later change must show in the stamp."""
-    # Elsewhere the time of change is that of creation.
-    last = max(header.stamp.changed, header.stamp.modified)
-    return os.name == "posix" and header.stamped - last > _SETTLED
+    return now.size >= header.size and _digest(file, header.size) == header.digest
 
 
 def _stamp_of(file: RegularFile) -> _Stamp:

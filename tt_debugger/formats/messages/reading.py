@@ -16,7 +16,7 @@ import msgspec
 
 from tt_debugger.core.findings import Code, Finding
 from tt_debugger.core.model import Extent, Session
-from tt_debugger.core.tree import Linked
+from tt_debugger.core.tree import NO_ROW, Linked
 from tt_debugger.formats.messages.conversation import (
     is_conversation,
     lists_in,
@@ -197,17 +197,11 @@ class MessagesReading(DocumentReading):
             own=MessagesSession(self.settings, self.beside, self.others),
         )
 
-    def _placed(self, each: Finding, session: Session) -> Finding:
-        """Give a finding with its checkpoint: an answer may stand before what it answers."""
-        if each.offset is None or each.checkpoint is not None:
-            return each
+    def _row_at(self, offset: int) -> int:
+        """Give the last row that begins there or before: an answer may stand before a question."""
         rows = self._in_file_order()
-        place = bisect_right(rows, each.offset, key=self._begin_of) - 1
-        if place < 0:
-            return each
-        row = rows[place]
-        is_within = each.offset < self._begin_of(row) + (self.heads.length(row) or 0)
-        return msgspec.structs.replace(each, checkpoint=session.ids[row] if is_within else None)
+        place = bisect_right(rows, offset, key=self._begin_of) - 1
+        return rows[place] if place >= 0 else NO_ROW
 
     def _in_file_order(self) -> list[int]:
         """Give all rows in the order in which they stand in the file."""

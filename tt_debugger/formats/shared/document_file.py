@@ -21,9 +21,6 @@ from tt_debugger.storage.index_cache import FileSeen, look_at
 from tt_debugger.storage.lines import lines
 from tt_debugger.store import Cursor, Loaded, Progress, unheard
 
-_SETTLED = 2 * 10**9
-"""Nanoseconds after a change in which another one might get the same time."""
-
 
 class DocumentReading(Reading):
     """A reading of lines, or of the pieces of a document."""
@@ -77,7 +74,7 @@ class DocumentFile(JsonlFile):
         if not self._file.is_current():
             self._reopen()
         position, seen = since.position, look_at(self._file)
-        if _is_untouched(position.seen, seen):
+        if position.seen.is_same(seen):
             return Loaded(position.session, since)
         was_document = isinstance(position, _Whole)
         if not self.is_document():
@@ -128,9 +125,3 @@ def _first_lines(file: RegularFile) -> bytes:
         if len(first) == 2:  # noqa: PLR2004 - a second line tells
             break
     return b"\n".join(first)
-
-
-def _is_untouched(before: FileSeen, now: FileSeen) -> bool:
-    """Tell whether a file is as it was seen, where any change since must show."""
-    last = max(before.stamp.changed, before.stamp.modified)
-    return now.stamp == before.stamp and before.at - last > _SETTLED

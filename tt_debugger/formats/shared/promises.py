@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tt_debugger.core.doctor import is_called_before
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.messages import Call, Part, Result
 from tt_debugger.core.model import Session
@@ -19,8 +20,6 @@ _EVENTS = ("event", "type", "status", "phase")
 _INTENDED = frozenset(("intent", "intended"))
 _DONE = frozenset(("done", "completed", "committed", "failed"))
 _KEYS = ("idempotency_key", "idempotencyKey")
-_MOST_OF_ONE_ID = 256
-"""Calls with one id from which a result of that id is taken to have its call."""
 _LONGEST_NAME = 40
 
 
@@ -73,9 +72,7 @@ def unmatched_results(
         called = rows.get(name, ())
         if row - 1 in called[-1:] and session.parents[row] == row - 1:
             continue
-        if len(called) <= _MOST_OF_ONE_ID and not any(
-            each == row or session.tree.is_ancestor(each, row) for each in called
-        ):
+        if not is_called_before(session, called, row):
             yield _at(
                 session,
                 row,

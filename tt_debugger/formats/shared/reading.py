@@ -438,11 +438,15 @@ class Reading(ABC):
     def _place_of(self, row: int) -> tuple[int | None, int | None]:
         return self.heads.line(row), self.heads.offset(row)
 
+    def _row_at(self, offset: int) -> int:
+        """Give the last row that begins at an offset or before it, NO_ROW if none does."""
+        return self.heads.row_at(offset)
+
     def _placed(self, each: Finding, session: Session) -> Finding:
         """Give a finding with the checkpoint in whose bytes it is, by its id in the session."""
         if each.offset is None or each.checkpoint is not None:
             return each
-        row = self.heads.row_at(each.offset)
+        row = self._row_at(each.offset)
         if row == NO_ROW:
             return each
         begin, length = self.heads.offset(row) or 0, self.heads.length(row) or 0
