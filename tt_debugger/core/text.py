@@ -86,6 +86,18 @@ def summary_line(text: str, limit: int = 120) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + CUT
 
 
+def common_start(one: str, other: str) -> int:
+    """Give how many characters two texts have in common at their start."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _shown(character: str) -> str:
     """Give what is drawn in the place of a character that acts."""
     picture = _CONTROL_PICTURES.get(ord(character))

@@ -13,11 +13,10 @@ from rich.text import Text
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.paths import Path, dotted, value_at
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import common_start, safe_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.values import (
     PREVIEW,
-    common_start,
     counted,
     folded,
     message_parts,

@@ -122,18 +122,6 @@ def _pieces_of(size: int) -> re.Pattern[str]:
     return re.compile(rf".{{1,{size}}}(?:\s|\Z)|.{{1,{size}}}")
 
 
-def common_start(one: str, other: str) -> int:
-    """Give how many characters two texts have in common at their start."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 def message_parts(message: dict[str, Any]) -> str:
     """Give what a message is made of, in few words: `assistant: text, tool call edit(a.py)`."""
     reading = read_message(message)
