@@ -12,6 +12,7 @@ from strategies import any_text
 from tt_debugger.core.text import (
     LONGEST_CLUSTER,
     acting,
+    common_start,
     pieces,
     safe_line,
     safe_text,
@@ -106,3 +107,11 @@ def test_pieces_are_the_text_and_begin_with_no_mark(text: str, size: int) -> Non
 
 def test_a_text_without_characters_is_one_piece() -> None:
     assert list(pieces("", 3)) == [""]
+
+
+@given(st.text("ab", max_size=40), st.text("ab", max_size=40))
+def test_the_common_start_of_two_texts_is_all_that_they_share(one: str, other: str) -> None:
+    size = common_start(one, other)
+
+    assert one[:size] == other[:size]
+    assert size == min(len(one), len(other)) or one[size] != other[size]

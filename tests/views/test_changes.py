@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice
 from tt_debugger.views.changes import BRIEFLY, change_lines
 from tt_debugger.views.palette import ANSI, ASCII, UNICODE
-from tt_debugger.views.values import common_start, wrapped
+from tt_debugger.views.values import wrapped
 
 
 def told(*changes: Change, before: Any = None, width: int | None = 60, **more: Any) -> list[str]:
@@ -128,14 +128,6 @@ def test_a_terminal_without_unicode_gets_an_arrow_of_its_own():
     lines = change_lines([Put(("a",), 2)], {"a": 1}, ANSI, ASCII, width=40)
 
     assert [line.plain for line in lines] == ["~ a  1 -> 2"]
-
-
-@given(st.text("ab", max_size=40), st.text("ab", max_size=40))
-def test_the_common_start_of_two_texts_is_all_that_they_share(one: str, other: str) -> None:
-    size = common_start(one, other)
-
-    assert one[:size] == other[:size]
-    assert size == min(len(one), len(other)) or one[size] != other[size]
 
 
 @given(st.text("ab \n", max_size=200), st.integers(1, 20))

@@ -10,15 +10,24 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
 from rich.text import Text
 
+from tt_debugger.core.calls import (
+    COMMANDS,
+    CONTENTS,
+    PATHS,
+    TextEdit,
+    first_key,
+    first_text,
+    text_edits,
+)
 from tt_debugger.core.inspection import Exchange
-from tt_debugger.core.json import as_list, as_map, text_or_none
+from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.messages import (
     Call,
     Failure,
@@ -51,15 +60,6 @@ MOST_DIFFED = 400
 
 _LONG_VALUE = 60
 _INDENT = "  "
-_PATHS = ("path", "file_path", "filePath", "filename", "file", "notebook_path")
-_COMMANDS = ("command", "cmd")
-_CONTENTS = ("content", "file_text", "contents")
-_EDITS = (
-    ("oldText", "newText"),
-    ("old_string", "new_string"),
-    ("old_str", "new_str"),
-    ("oldString", "newString"),
-)
 _READERS = frozenset(("read", "view", "cat", "open"))
 _WORD = re.compile(r"[A-Z]?[a-z]+")
 
@@ -200,7 +200,7 @@ class _View(NamedTuple):
                 return
 
     def _call_title(self, call: Call, more: str) -> Text:
-        path = _first_text(as_map(call.arguments), _PATHS)
+        path = first_text(as_map(call.arguments), PATHS)
         return Text.assemble(
             (f"{self.glyphs.call} ", self.palette.good),
             (safe_line(call.name), self.palette.strong),
@@ -213,39 +213,30 @@ class _View(NamedTuple):
         rest = dict(as_map(call.arguments))
         if not rest and call.arguments not in (None, {}):
             rest = {"arguments": call.arguments}
-        path = _first_text(rest, _PATHS)
+        path = first_text(rest, PATHS)
         shown: list[Iterator[Text]] = []
         if path:
+            edits, rest = text_edits(rest)
             rest = {key: value for key, value in rest.items() if value is not path}
-            shown += self._edits_of(rest, path)
-            written = next((key for key in _CONTENTS if isinstance(rest.get(key), str)), None)
+            shown += self._edits(edits)
+            written = first_key(rest, CONTENTS)
             if written:
                 shown.append(self._file(rest.pop(written), path))
         else:
-            command = next((key for key in _COMMANDS if isinstance(rest.get(key), str)), None)
+            command = first_key(rest, COMMANDS)
             if command:
                 shown.append(self._command(rest.pop(command)))
         yield from chain.from_iterable(shown)
         yield from self._members(rest.items())
 
-    def _edits_of(self, arguments: dict[str, Any], path: str) -> Iterator[Iterator[Text]]:
-        """Take the edits out of some arguments, and give each as a difference."""
-        edits = as_list(arguments.get("edits"))
-        if edits and all(_pair(as_map(each)) for each in edits):
-            del arguments["edits"]
-        else:
-            edits = [arguments] if _pair(arguments) else []
+    def _edits(self, edits: Sequence[TextEdit]) -> Iterator[Iterator[Text]]:
+        """Give each edit as a difference."""
         for number, edit in enumerate(edits, 1):
             if len(edits) > 1:
                 yield iter((Text(f"edit {number}:", self.palette.dim),))
-            members = as_map(edit)
-            old, new = _pair(members) or ("", "")
-            yield self._difference(str(members[old]), str(members[new]))
-            rest = [each for each in members.items() if each[0] not in (old, new)]
-            if edit is arguments:
-                del arguments[old], arguments[new]
-            elif rest:
-                yield self._members(rest)
+            yield self._difference(edit.old, edit.new)
+            if edit.rest:
+                yield self._members(edit.rest.items())
 
     def _difference(self, old: str, new: str) -> Iterator[Text]:
         for sign, line in _diffed(_split(old), _split(new)):
@@ -334,8 +325,8 @@ class _View(NamedTuple):
         call = None if asked is None else asked.call
         if asked is not None and call is not None and asked.call_row is not None:
             yield self._call_title(call, f" · row {asked.call_row + 1}")
-            command = _first_text(as_map(call.arguments), _COMMANDS)
-            if command and not _first_text(as_map(call.arguments), _PATHS):
+            command = first_text(as_map(call.arguments), COMMANDS)
+            if command and not first_text(as_map(call.arguments), PATHS):
                 yield from _indented(self._command(summary_line(command)))
             yield self._outcome(msgspec.structs.replace(asked, result_row=None))
         elif asked is not None:
@@ -361,19 +352,6 @@ def _is_short(part: Part) -> bool:
 
 def _indented(lines: Iterable[Text], indent: str = _INDENT) -> Iterator[Text]:
     return (Text.assemble(indent, line) for line in lines)
-
-
-def _first_text(members: Mapping[str, Any], keys: Iterable[str]) -> str:
-    """Give the first text under any of some keys, empty where there is none."""
-    return next(filter(None, (text_or_none(members.get(key)) for key in keys)), "")
-
-
-def _pair(members: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Give the keys under which an edit has its old and its new text."""
-    for old, new in _EDITS:
-        if isinstance(members.get(old), str) and isinstance(members.get(new), str):
-            return old, new
-    return None
 
 
 def _diffed(old: list[str], new: list[str]) -> Iterator[tuple[str, str]]:
@@ -403,7 +381,7 @@ def _path_read(call: Call | None) -> str:
     """Give the path of the file that a call read, empty where it did something else."""
     if call is None or _READERS.isdisjoint(map(str.lower, _WORD.findall(call.name))):
         return ""
-    return _first_text(as_map(call.arguments), _PATHS)
+    return first_text(as_map(call.arguments), PATHS)
 
 
 def _json(value: Any) -> Iterator[str]:
