@@ -10,12 +10,14 @@ from array import array
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import unquote
 
 from tt_debugger.core.changes import Change, State
 from tt_debugger.core.completion import Completer
+from tt_debugger.core.diff.side import Side
 from tt_debugger.core.doctor import Examination, parents_first
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.inspection import Inspection, exchanges_at
@@ -116,6 +118,7 @@ class Debugger:
         self.location = location
         self.others: tuple[SessionId, ...] = ()
         """The sessions of the location among which this one was taken for the newest."""
+        self._is_one_of_several = False
         self._store = store
         self._lock = threading.RLock()
         self._bodies = _BodyCache(self._decode, self._size_of)
@@ -133,6 +136,7 @@ class Debugger:
         store, loaded, others = _opened(location, session, progress)
         debugger = cls(store, loaded, location)
         debugger.others = () if session else others
+        debugger._is_one_of_several = bool(others)
         return debugger
 
     def follow(self) -> bool:
@@ -260,14 +264,6 @@ class Debugger:
 
     def inspect(self, row: int, *, uncompacted: bool = False) -> Inspection:
         """Give all that is known of a checkpoint."""
-
-        def messages_at(place: int) -> list[dict[str, Any]]:
-            try:
-                return messages_in(self.changes(place, uncompacted=uncompacted))
-            except CannotReadError:
-                # The other half of an exchange: what is wrong with it is told where it stands.
-                return []
-
         with self._gate():
             parent = self.session.parents[row]
             return Inspection(
@@ -278,8 +274,35 @@ class Debugger:
                 self.state(row, uncompacted=uncompacted),
                 self.raw(row),
                 self.findings_at(row),
-                exchanges_at(self.session, row, messages_at),
+                exchanges_at(
+                    self.session, row, partial(self.messages_at, uncompacted=uncompacted)
+                ),
             )
+
+    def messages_at(self, row: int, *, uncompacted: bool = False) -> list[dict[str, Any]]:
+        """Give the messages that a checkpoint put into the state, none where it is unreadable.
+
+        What is wrong with it is told where one asks for its changes.
+        """
+        try:
+            return messages_in(self.changes(row, uncompacted=uncompacted))
+        except CannotReadError:
+            return []
+
+    def side(self, row: int, *, uncompacted: bool = False) -> Side:
+        """Give a checkpoint as one side of a comparison."""
+        return Side(
+            self.ref(row),
+            self.session,
+            row,
+            self.state(row, uncompacted=uncompacted),
+            partial(self.messages_at, uncompacted=uncompacted),
+        )
+
+    def ref(self, row: int) -> str:
+        """Give a location with the ref of a checkpoint, complete enough to open it again."""
+        session = f"{quoted(self.session.id)}:" if self._is_one_of_several else ""
+        return f"{self.location}#{session}{quoted(self.session.ids[row])}"
 
     def examined(self, progress: Progress = unheard) -> tuple[Finding, ...]:
         """Decode every body; give all findings, with those that only bodies show."""

@@ -75,7 +75,12 @@ class ComparedAspect(msgspec.Struct, frozen=True):
 
 def aspects(message: Any) -> tuple[Aspect, ...]:
     """Give what a message says and does, in its order."""
-    return tuple(each for part in read_message(message).parts for each in _aspects(part))
+    return tuple(each for part in read_message(message).parts for each in aspects_of(part))
+
+
+def aspects_of(part: Part) -> Iterator[Aspect]:
+    """Give what one part of a message says or does."""
+    yield from _ASPECTS[type(part)](part)
 
 
 def compared_aspects(old: Any, new: Any) -> tuple[ComparedAspect, ...]:
@@ -120,10 +125,6 @@ _LIKENESS = Likeness(
 )
 
 
-def _aspects(part: Part) -> Iterator[Aspect]:
-    yield from _ASPECTS[type(part)](part)
-
-
 def _call(call: Call) -> Iterator[Aspect]:
     yield Aspect(About.CALL, call.name, call.name)
     yield from _arguments(call.arguments)
@@ -154,7 +155,7 @@ def _arguments(arguments: Any) -> Iterator[Aspect]:
 
 
 def _result_text(result: Result) -> str:
-    texts = [each.text for part in result.parts for each in _aspects(part)]
+    texts = [each.text for part in result.parts for each in aspects_of(part)]
     return "\n".join((["(failed)"] if result.failed else []) + texts)
 
 

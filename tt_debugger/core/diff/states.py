@@ -160,7 +160,7 @@ def _text(value: Any) -> bytes | None:
 def _kind(item: Any) -> Hashable:
     """Give what two items must have in common to stand for each other."""
     if not isinstance(item, dict):
-        return type(cast("object", item)).__name__
+        return isinstance(item, list)
     record = cast("dict[str, Any]", item)
     return tuple(_word(record.get(key)) for key in ("role", "type", "toolName", "name", "tool"))
 
@@ -172,7 +172,8 @@ def _score(one: Any, other: Any) -> float:
     answer them, are, whatever they say.
     """
     if not isinstance(one, (dict, list)):
-        return _LEAST + common_words(one, other) if isinstance(one, str) else _LEAST
+        are_texts = isinstance(one, str) and isinstance(other, str)
+        return _LEAST + common_words(one, other) if are_texts else _LEAST
     words = common_words(_brief(one), _brief(other))
     return min(words + _LEAST, 1.0) if _tools(one) and _tools(one) == _tools(other) else words
 

@@ -41,9 +41,11 @@ class TextRow(msgspec.Struct, frozen=True):
 
 
 class Hunk(msgspec.Struct, frozen=True):
-    """Rows that changed, with some equal ones around them."""
+    """Rows that changed, with some equal ones around them, and the lines that stand before it."""
 
     rows: tuple[TextRow, ...]
+    old_before: int
+    new_before: int
 
     @property
     def old_count(self) -> int:
@@ -94,15 +96,22 @@ def hunks(rows: Sequence[TextRow], context: int = CONTEXT) -> list[Hunk]:
             spans[-1][1] = end
         else:
             spans.append([begin, end])
-    return [Hunk(tuple(rows[begin:end])) for begin, end in spans]
+    found: list[Hunk] = []
+    old_before = new_before = done = 0
+    for begin, end in spans:
+        old_before += sum(row.old is not None for row in rows[done:begin])
+        new_before += sum(row.new is not None for row in rows[done:begin])
+        found.append(Hunk(tuple(rows[begin:end]), old_before, new_before))
+        done = begin
+    return found
 
 
 def hunk_json(hunk: Hunk) -> dict[str, Any]:
     """Give a hunk in the form of CONTRACT: where it begins, counted from 1, and its lines."""
     return {
-        "old_start": next((row.old_line + 1 for row in hunk.rows if row.old_line is not None), 0),
+        "old_start": hunk.old_before + 1,
         "old_count": hunk.old_count,
-        "new_start": next((row.new_line + 1 for row in hunk.rows if row.new_line is not None), 0),
+        "new_start": hunk.new_before + 1,
         "new_count": hunk.new_count,
         "lines": [_row_json(row) for row in hunk.rows],
     }

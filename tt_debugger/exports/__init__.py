@@ -1,0 +1,1 @@
+"""Results as text that leaves: pages, patches, pictures, bundles, redacted at one gate."""
