@@ -11,7 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice
+from operator import lt
 from typing import Any
 
 import msgspec
@@ -21,6 +22,14 @@ Pair = tuple[int, int]
 
 Keys = Callable[[Sequence[Any]], Sequence[Hashable]]
 """Gives each item a key, None for one that has none."""
+
+
+class Level(msgspec.Struct, frozen=True):
+    """A way to know items again; `tells_all` where items of one key are equal, not only akin."""
+
+    keys: Keys
+    tells_all: bool = False
+
 
 LARGEST_MATRIX = 1 << 28
 """Bits that a longest common subsequence may take: 32 MiB."""
@@ -40,21 +49,29 @@ class Likeness(msgspec.Struct, frozen=True):
 
 
 class Alignment(msgspec.Struct, frozen=True):
-    """Pairs of places, ascending: those in one order on both sides, and those that moved."""
+    """Pairs of places, ascending: those in one order on both sides, and those that moved.
+
+    `equal` are those of them that were found to be equal; of the others nothing is known.
+    """
 
     kept: tuple[Pair, ...]
     moved: tuple[Pair, ...]
+    equal: frozenset[Pair]
 
 
 def aligned(
-    old: Sequence[Any], new: Sequence[Any], levels: Sequence[Keys], likeness: Likeness
+    old: Sequence[Any], new: Sequence[Any], levels: Sequence[Level], likeness: Likeness
 ) -> Alignment:
     """Give which items of two lists belong together: by keys, level by level, then by likeness."""
     pairs = _same_objects_at_ends(old, new)
-    for keys in levels:
+    equal = set(pairs)
+    for level in levels:
         if len(pairs) == min(len(old), len(new)):
             break
-        pairs += _matched_by_keys(old, new, pairs, keys)
+        found = _matched_by_keys(old, new, pairs, level.keys)
+        pairs += found
+        if level.tells_all:
+            equal.update(found)
     kept, moved = _split_by_order(sorted(pairs))
     taken_old, taken_new = _places_of(moved)
     by_likeness: list[Pair] = []
@@ -68,7 +85,7 @@ def aligned(
             by_likeness += [(olds[one], news[other]) for one, other in found]
     if by_likeness:
         kept = sorted([*kept, *by_likeness])
-    return Alignment(tuple(kept), tuple(moved))
+    return Alignment(tuple(kept), tuple(moved), frozenset(equal))
 
 
 def matched_in_order(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
@@ -85,14 +102,15 @@ def matched_in_order(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[P
             pairs.append((end, new_end))
         if begin == end or new_begin == new_end:
             continue
-        anchors = _unique_in_both(old, new, (begin, end), (new_begin, new_end))
-        if anchors:
-            for rows, columns in _gaps(_increasing(anchors), end, new_end, begin, new_begin):
-                if rows and columns:
-                    waiting.append((rows.start, rows.stop, columns.start, columns.stop))
-            pairs += _increasing(anchors)
-        else:
+        unique = _unique_in_both(old[begin:end], new[new_begin:new_end])
+        anchors = _increasing([(begin + one, new_begin + other) for one, other in unique])
+        pairs += anchors
+        if not anchors:
             pairs += _longest_common(old, new, (begin, end), (new_begin, new_end))
+            continue
+        for rows, columns in _gaps(anchors, end, new_end, begin, new_begin):
+            if rows and columns:
+                waiting.append((rows.start, rows.stop, columns.start, columns.stop))
     pairs.sort()
     return pairs
 
@@ -141,33 +159,41 @@ def _matched_by_keys(
 ) -> list[Pair]:
     """Give more pairs: of equal keys in order between those that are known, else moved."""
     taken_old, taken_new = _places_of(pairs)
-    olds = [place for place in range(len(old)) if place not in taken_old]
-    news = [place for place in range(len(new)) if place not in taken_new]
-    old_keys = dict(zip(olds, keys([old[each] for each in olds]), strict=True))
-    new_keys = dict(zip(news, keys([new[each] for each in news]), strict=True))
+    old_keys, new_keys = _keys_of_free(old, taken_old, keys), _keys_of_free(new, taken_new, keys)
     found: list[Pair] = []
     for rows, columns in _gaps(_split_by_order(sorted(pairs))[0], len(old), len(new)):
-        here = [place for place in rows if old_keys.get(place) is not None]
-        there = [place for place in columns if new_keys.get(place) is not None]
-        if here and there:
-            in_order = matched_in_order(
-                [old_keys[each] for each in here], [new_keys[each] for each in there]
-            )
-            found += [(here[one], there[other]) for one, other in in_order]
+        in_order = matched_in_order(
+            old_keys[rows.start : rows.stop], new_keys[columns.start : columns.stop]
+        )
+        found += [(rows.start + one, columns.start + other) for one, other in in_order]
     for one, other in found:
-        del old_keys[one], new_keys[other]
-    once_old, once_new = _places_of_once(old_keys), _places_of_once(new_keys)
-    return found + [(place, once_new[key]) for key, place in once_old.items() if key in once_new]
+        old_keys[one] = new_keys[other] = None
+    return found + _unique_in_both(old_keys, new_keys)
+
+
+def _keys_of_free(items: Sequence[Any], taken: set[int], keys: Keys) -> list[Hashable]:
+    """Give the key of each item, None for those that have a partner already."""
+    if not taken:
+        return list(keys(items))
+    free = [place for place in range(len(items)) if place not in taken]
+    found: list[Hashable] = [None] * len(items)
+    for place, key in zip(free, keys([items[each] for each in free]), strict=True):
+        found[place] = key
+    return found
 
 
 def _places_of(pairs: Sequence[Pair]) -> tuple[set[int], set[int]]:
     return {one for one, _ in pairs}, {other for _, other in pairs}
 
 
-def _places_of_once(keys: dict[int, Hashable]) -> dict[Hashable, int]:
-    """Give the place of each key that stands at one place only."""
-    counts = Counter(keys.values())
-    return {key: place for place, key in keys.items() if key is not None and counts[key] == 1}
+def _unique_in_both(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
+    """Give the pairs of items that stand at one place only on either side."""
+    counts, new_counts = Counter(old), Counter(new)
+    once = {key for key, count in counts.items() if count == 1 and new_counts[key] == 1} - {None}
+    if not once:
+        return []
+    places = {key: place for place, key in enumerate(new) if key in once}
+    return [(place, places[key]) for place, key in enumerate(old) if key in once]
 
 
 def _gaps(
@@ -178,14 +204,6 @@ def _gaps(
         if old > old_begin or new > new_begin:
             yield range(old_begin, old), range(new_begin, new)
         old_begin, new_begin = old + 1, new + 1
-
-
-def _unique_in_both(
-    old: Sequence[Hashable], new: Sequence[Hashable], rows: Pair, columns: Pair
-) -> list[Pair]:
-    once_old = _places_of_once({place: old[place] for place in range(*rows)})
-    once_new = _places_of_once({place: new[place] for place in range(*columns)})
-    return [(place, once_new[key]) for key, place in once_old.items() if key in once_new]
 
 
 def _split_by_order(pairs: list[Pair]) -> tuple[list[Pair], list[Pair]]:
@@ -199,13 +217,14 @@ def _split_by_order(pairs: list[Pair]) -> tuple[list[Pair], list[Pair]]:
 
 def _increasing(pairs: list[Pair]) -> list[Pair]:
     """Give the longest run of pairs, ascending in the old list, that ascend in the new one too."""
-    if all(one[1] < other[1] for one, other in pairwise(pairs)):
+    news = [new for _, new in pairs]
+    if all(map(lt, news, islice(news, 1, None))):
         return pairs
     ends: list[int] = []
     """The lowest new place at which a run of each length can end, and the pair there."""
     last: list[int] = []
     before: list[int] = []
-    for number, (_, new) in enumerate(pairs):
+    for number, new in enumerate(news):
         length = bisect_left(ends, new)
         before.append(last[length - 1] if length else -1)
         if length == len(ends):

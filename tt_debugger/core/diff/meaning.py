@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.calls import COMMANDS, PATHS, TextEdit, first_key, text_edits
-from tt_debugger.core.diff.align import Likeness, aligned, matched_in_order
+from tt_debugger.core.diff.align import Level, Likeness, aligned, matched_in_order
 from tt_debugger.core.diff.likeness import common_words
 from tt_debugger.core.json import as_map
 from tt_debugger.core.messages import (
@@ -86,7 +86,7 @@ def aspects_of(part: Part) -> Iterator[Aspect]:
 def compared_aspects(old: Any, new: Any) -> tuple[ComparedAspect, ...]:
     """Give the aspects of two messages side by side, in order."""
     before, after = aspects(old), aspects(new)
-    alignment = aligned(before, after, (list, _names), _LIKENESS)
+    alignment = aligned(before, after, (Level(list), Level(_names)), _LIKENESS)
     compared: list[ComparedAspect] = []
     one = other = 0
     for end, new_end in (*alignment.kept, (len(before), len(after))):
@@ -120,9 +120,14 @@ def _names(items: Any) -> list[tuple[str, str]]:
     return [(each.about, each.name) for each in items]
 
 
-_LIKENESS = Likeness(
-    lambda aspect: aspect.about, lambda one, other: common_words(one.text, other.text), least=0.2
-)
+def _score(one: Aspect, other: Aspect) -> float:
+    """Tell how alike two aspects are; a tool that gave way to another is a change of the call."""
+    words = common_words(one.text, other.text)
+    return max(words, _LEAST) if one.about is About.CALL else words
+
+
+_LEAST = 0.2
+_LIKENESS = Likeness(lambda aspect: aspect.about, _score, _LEAST)
 
 
 def _call(call: Call) -> Iterator[Aspect]:

@@ -7,7 +7,7 @@ items are looked into. So the cost grows with what differs, not with the states.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ import msgspec
 
 from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import State
-from tt_debugger.core.diff.align import Likeness, aligned
+from tt_debugger.core.diff.align import Level, Likeness, aligned
 from tt_debugger.core.diff.edits import Difference, InList, InObject, Replaced
 from tt_debugger.core.diff.likeness import common_words
 from tt_debugger.core.diff.masks import DEEPEST, UNMASKED, bare, mask_of
@@ -51,9 +51,7 @@ class _Differing:
     def __init__(self, *, mask: bool) -> None:
         self.masked: Counter[str] = Counter()
         self._masks = mask
-        self._levels: tuple[Callable[[Sequence[Any]], Sequence[Hashable]], ...] = (
-            (_ids, _texts, _bare_texts) if mask else (_ids, _texts)
-        )
+        self._levels = _LEVELS if mask else _LEVELS[:2]
 
     def of(self, old: Any, new: Any, levels: int) -> Difference | None:
         """Give the difference of two values; so many levels down they are compared as a whole."""
@@ -102,7 +100,10 @@ class _Differing:
         pairs = sorted((*alignment.kept, *alignment.moved), key=itemgetter(1))
         here, there = {one for one, _ in pairs}, {other for _, other in pairs}
         inside: list[tuple[int, int, Difference]] = []
-        for one, other in pairs:
+        for pair in pairs:
+            if pair in alignment.equal:
+                continue
+            one, other = pair
             below = self.of(old[one], new[other], levels - 1)
             if below is not None:
                 inside.append((one, other, below))
@@ -114,28 +115,27 @@ class _Differing:
 
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
-_ID_KEYS = ("id", "uuid", "toolCallId", "tool_call_id", "tool_use_id", "call_id")
+_OWN_IDS = ("id", "uuid")
+_ID_KEYS = (*_OWN_IDS, "toolCallId", "tool_call_id", "tool_use_id", "call_id")
 _BRIEF = 12_000
 """Characters of an item that its likeness is told from."""
 
 
 def _ids(items: Sequence[Any]) -> list[Hashable]:
-    """Give what each item is called: its kind and its first id."""
-    return list(map(_id, items))
+    """Give what each item is called: its first id, with its type where several share one."""
+    records = list(map(as_map, items))
+    used = set[str]().union(*records)
+    found: list[Hashable] = [None] * len(items)
+    for key in filter(used.__contains__, _ID_KEYS):
+        for place, record in enumerate(records):
+            value = record.get(key)
+            if value and found[place] is None and isinstance(value, (str, int)):
+                own = key in _OWN_IDS
+                found[place] = value if own else (key, value, _word(record.get("type")))
+    return found
 
 
-def _id(item: Any) -> Hashable:
-    if not isinstance(item, dict):
-        return None
-    record = cast("dict[str, Any]", item)
-    for key in _ID_KEYS:
-        value = record.get(key)
-        if isinstance(value, (str, int)) and value != "":
-            return key, value, _word(record.get("type")), _word(record.get("role"))
-    return None
-
-
-def _word(value: Any) -> Hashable:
+def _word(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
@@ -195,3 +195,4 @@ def _tools(item: Any) -> tuple[str, ...]:
 
 _LEAST = 0.35
 _LIKENESS = Likeness(_kind, _score, _LEAST)
+_LEVELS = (Level(_ids), Level(_texts, tells_all=True), Level(_bare_texts))
