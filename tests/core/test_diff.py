@@ -226,6 +226,39 @@ def test_a_re_run_whose_ids_and_times_are_all_new_differs_in_what_it_said_only()
     ]
 
 
+def answered(call: str, text: str) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    return {"role": "toolResult", "toolCallId": call, "toolName": "bash", "content": content}
+
+
+def test_a_result_belongs_to_that_of_the_same_call_whatever_it_says():
+    old = [
+        called("bash", {"command": "pytest -q"}, "call_a1b2c3d4e5"),
+        answered("call_a1b2c3d4e5", "x"),
+    ]
+    new = [
+        called("bash", {"command": "pytest -v"}, "call_f6g7h8i9j0"),
+        answered("call_f6g7h8i9j0", "1 2"),
+    ]
+
+    assert told({"messages": old}, {"messages": new}) == [
+        "~ /messages/0/content/0/arguments/command",
+        "~ /messages/1/content/0/text",
+    ]
+
+
+def test_calls_about_different_things_are_not_one_call_that_changed():
+    old = [called("read", {"path": "a.py"}, "call_1"), answered("call_1", "some text")]
+    new = [called("read", {"path": "b.md"}, "call_2"), answered("call_2", "quite other words")]
+
+    assert told({"messages": old}, {"messages": new}) == [
+        "- /messages/0",
+        "- /messages/1",
+        "+ /messages/0",
+        "+ /messages/1",
+    ]
+
+
 def test_deep_states_are_compared_as_a_whole_where_nobody_would_read_them():
     def deep(leaf: int) -> State:
         value: Any = leaf

@@ -38,7 +38,7 @@ MOST_COMPARED = 4096
 
 
 class Likeness(msgspec.Struct, frozen=True):
-    """How alike two items are: `score` from 0 to 1, asked only where their `kind` is equal.
+    """How alike two items are: the `score` is asked only where their `kind` is equal.
 
     Items below `least` do not belong together.
     """
@@ -57,6 +57,11 @@ class Alignment(msgspec.Struct, frozen=True):
     kept: tuple[Pair, ...]
     moved: tuple[Pair, ...]
     equal: frozenset[Pair]
+
+    def joined(self, more: Sequence[Pair]) -> Alignment:
+        """Give the alignment with more pairs."""
+        kept, moved = _split_by_order(sorted((*self.kept, *self.moved, *more)))
+        return Alignment(tuple(kept), tuple(moved), self.equal)
 
 
 def aligned(

@@ -9,14 +9,14 @@ from functools import lru_cache
 MOST_WORDS = 400
 """Words that are looked at; of a longer text the first ones and the last."""
 
-_WORD = re.compile(r"\w+|[^\w\s]")
+_WORD = re.compile(r"\w+")
 
 
 def common_words(one: str, other: str) -> float:
     """Give the share of words that two texts have in common, from 0 to 1 (Dice)."""
     words, others = _words(one), _words(other)
     total = words.total() + others.total()
-    return 2 * (words & others).total() / total if total else 1.0
+    return 2 * (words & others).total() / total if total else 0.0
 
 
 @lru_cache(1024)

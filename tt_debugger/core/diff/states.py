@@ -7,7 +7,7 @@ items are looked into. So the cost grows with what differs, not with the states.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any, cast
 
@@ -15,13 +15,10 @@ import msgspec
 
 from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import State
-from tt_debugger.core.diff.align import Level, Likeness, aligned
+from tt_debugger.core.diff.align import aligned
 from tt_debugger.core.diff.edits import Difference, InList, InObject, Replaced
-from tt_debugger.core.diff.likeness import common_words
-from tt_debugger.core.diff.masks import DEEPEST, UNMASKED, bare, mask_of
-from tt_debugger.core.diff.meaning import aspects
-from tt_debugger.core.json import as_map
-from tt_debugger.core.messages import calls_in, results_in
+from tt_debugger.core.diff.items import LEVELS, LIKENESS, STRICT_LEVELS, results_of_pairs
+from tt_debugger.core.diff.masks import DEEPEST, UNMASKED, mask_of
 
 
 class Diff(msgspec.Struct, frozen=True):
@@ -51,7 +48,7 @@ class _Differing:
     def __init__(self, *, mask: bool) -> None:
         self.masked: Counter[str] = Counter()
         self._masks = mask
-        self._levels = _LEVELS if mask else _LEVELS[:2]
+        self._levels = LEVELS if mask else STRICT_LEVELS
 
     def of(self, old: Any, new: Any, levels: int) -> Difference | None:
         """Give the difference of two values; so many levels down they are compared as a whole."""
@@ -96,7 +93,10 @@ class _Differing:
         return True
 
     def _of_lists(self, old: list[Any], new: list[Any], levels: int) -> Difference | None:
-        alignment = aligned(old, new, self._levels, _LIKENESS)
+        alignment = aligned(old, new, self._levels, LIKENESS)
+        followers = results_of_pairs(alignment, old, new)
+        if followers:
+            alignment = alignment.joined(followers)
         pairs = sorted((*alignment.kept, *alignment.moved), key=itemgetter(1))
         here, there = {one for one, _ in pairs}, {other for _, other in pairs}
         inside: list[tuple[int, int, Difference]] = []
@@ -112,87 +112,3 @@ class _Differing:
         if not (removed or added or alignment.moved or inside):
             return None
         return InList(removed, added, alignment.moved, tuple(inside))
-
-
-_encode = msgspec.json.Encoder(order="deterministic").encode
-_OWN_IDS = ("id", "uuid")
-_ID_KEYS = (*_OWN_IDS, "toolCallId", "tool_call_id", "tool_use_id", "call_id")
-_BRIEF = 12_000
-"""Characters of an item that its likeness is told from."""
-
-
-def _ids(items: Sequence[Any]) -> list[Hashable]:
-    """Give what each item is called: its first id, with its type where several share one."""
-    records = list(map(as_map, items))
-    used = set[str]().union(*records)
-    found: list[Hashable] = [None] * len(items)
-    for key in filter(used.__contains__, _ID_KEYS):
-        for place, record in enumerate(records):
-            value = record.get(key)
-            if value and found[place] is None and isinstance(value, (str, int)):
-                own = key in _OWN_IDS
-                found[place] = value if own else (key, value, _word(record.get("type")))
-    return found
-
-
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _texts(items: Sequence[Any]) -> list[Hashable]:
-    """Give each item as JSON."""
-    return [_text(each) for each in items]
-
-
-def _bare_texts(items: Sequence[Any]) -> list[Hashable]:
-    """Give each item as JSON without what is masked; one that is nothing else has no key."""
-    return [_text(kept) if (kept := bare(each)) or not each else None for each in items]
-
-
-def _text(value: Any) -> bytes | None:
-    try:
-        return _encode(value)
-    except (TypeError, ValueError, OverflowError, RecursionError):
-        # A number beyond 64 bit, a lone surrogate: matched by likeness, if at all.
-        return None
-
-
-def _kind(item: Any) -> Hashable:
-    """Give what two items must have in common to stand for each other."""
-    if not isinstance(item, dict):
-        return isinstance(item, list)
-    record = cast("dict[str, Any]", item)
-    return tuple(_word(record.get(key)) for key in ("role", "type", "toolName", "name", "tool"))
-
-
-def _score(one: Any, other: Any) -> float:
-    """Tell how alike two items of a kind are.
-
-    Scalars of one type in one place are alike enough; two messages that call the same tools, or
-    answer them, are, whatever they say.
-    """
-    if not isinstance(one, (dict, list)):
-        are_texts = isinstance(one, str) and isinstance(other, str)
-        return _LEAST + common_words(one, other) if are_texts else _LEAST
-    words = common_words(_brief(one), _brief(other))
-    return min(words + _LEAST, 1.0) if _tools(one) and _tools(one) == _tools(other) else words
-
-
-def _brief(item: Any) -> str:
-    if isinstance(as_map(item).get("role"), str):
-        return "\n".join(each.text for each in aspects(item))[:_BRIEF]
-    return (_text(bare(item)) or b"").decode()[:_BRIEF]
-
-
-def _tools(item: Any) -> tuple[str, ...]:
-    if isinstance(as_map(item).get("role"), str):
-        return (
-            *(each.name for each in calls_in(item)),
-            *(each.name or "?" for each in results_in(item)),
-        )
-    return ()
-
-
-_LEAST = 0.35
-_LIKENESS = Likeness(_kind, _score, _LEAST)
-_LEVELS = (Level(_ids), Level(_texts, tells_all=True), Level(_bare_texts))
