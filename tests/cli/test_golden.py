@@ -43,6 +43,14 @@ ON_SAMPLES = {
     "replay-tau.txt": "replay tau.jsonl",
     "doctor-pi.txt": "doctor pi.jsonl",
     "doctor-snapshots.txt": "doctor agent-state.jsonl",
+    "diff-pi-branches.txt": "diff pi.jsonl#row=39 #@",
+    "diff-pi-stat.txt": "diff pi.jsonl#row=39 pi.jsonl --stat",
+    "diff-pi-three-way.txt": "diff pi.jsonl#row=23 #row=39 --three-way",
+    "diff-pi-step-no-mask.txt": "diff pi.jsonl#row=18 #row=14 --no-mask",
+    "diff-pi-and-tau.txt": "diff pi.jsonl tau.jsonl --stat",
+    "diff-snapshots.txt": "diff agent-state.jsonl#row=5 #row=9",
+    "diff-requests.txt": "diff requests.jsonl#row=7 #row=12",
+    "diff-pi.json": "diff pi.jsonl#row=12 #row=14 --json",
     "formats.txt": "formats",
     "formats.json": "formats --json",
     "show-pi.json": "show pi.jsonl#row=5 --json",
@@ -72,10 +80,10 @@ def told_aside(command: str) -> tuple[int, str]:
     """Give the exit code of a command on a sample, and what it says on stderr of findings."""
     name, _, rest = command.partition(" ")
     if not rest.startswith("agent-state.jsonl"):
-        return 0, ""
+        return int(name == "diff"), ""
     if name == "doctor":
         return 1, ""
-    return 0, "agent-state.jsonl: 1 warning; see `ttdbg doctor`\n"
+    return int(name == "diff"), "agent-state.jsonl: 1 warning; see `ttdbg doctor`\n"
 
 
 @pytest.mark.parametrize("name", ON_SAMPLES)
@@ -86,7 +94,7 @@ def test_samples_look_as_they_did(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(in_samples)
-    answer = ttdbg(*shlex.split(ON_SAMPLES[name]))
+    answer = ttdbg(*ON_SAMPLES[name].split())
 
     assert (answer.code, answer.err) == told_aside(ON_SAMPLES[name])
     compare(name, answer.out)

@@ -87,6 +87,14 @@ def test_a_ref_into_stdin_is_no_option(folder: Path, arguments: list[str], row: 
     assert (code, json.loads(out)["checkpoint"]["row"]) == (0, row)
 
 
+def test_what_is_piped_in_is_compared_with_a_file_and_with_itself(folder: Path) -> None:
+    piped = PI.read_bytes()
+
+    assert ran(folder, piped, "diff", str(PI), "-")[0] == 0
+    assert ran(folder, piped, "diff", "-", str(PI))[0] == 0
+    assert ran(folder, piped, "diff", "-#row=2", "#row=9", "--json")[0] == 1
+
+
 def test_a_file_named_like_stdin_opens_by_its_path(folder: Path) -> None:
     (folder / "-").write_bytes(pi(said("file", None)))
     piped = pi(said("piped", None))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import click
 
 from tt_debugger.cli import output
-from tt_debugger.core.refs import Fragment, Point
+from tt_debugger.core.refs import Fragment, Point, parse_fragment
 from tt_debugger.debugger import Debugger, split_location
 from tt_debugger.errors import UsageError
 from tt_debugger.storage.stdin import STDIN
@@ -37,9 +37,36 @@ def opened(text: str) -> Generator[tuple[Debugger, Fragment]]:
     """Open a location; say on stderr what reading it found."""
     path, fragment = split_location(text)
     with Debugger.open(path, fragment.session) as debugger:
-        output.narrate_others(debugger.others, path)
-        output.narrate_findings(debugger.session.findings, path)
+        _narrate(debugger, path)
         yield debugger, fragment
+
+
+@contextmanager
+def two_points(a: str, b: str) -> Generator[tuple[tuple[Debugger, int], tuple[Debugger, int]]]:
+    """Open two points; a B that begins with # is one in the location of A.
+
+    Two points of one session are given with one debugger, so that they stand in one tree.
+    """
+    path, fragment = split_location(a)
+    other_path, other = (path, parse_fragment(b[1:])) if b[:1] == "#" else split_location(b)
+    with ExitStack() as stack:
+        mine = theirs = _opened(stack, path, fragment.session)
+        if (other_path, other.session) != (path, fragment.session):
+            theirs = _opened(stack, other_path, other.session)
+            if other_path == path and theirs.session.id == mine.session.id:
+                theirs = mine
+        yield (mine, one_row(mine, fragment)), (theirs, one_row(theirs, other))
+
+
+def _opened(stack: ExitStack, path: str, session: str | None) -> Debugger:
+    debugger = stack.enter_context(Debugger.open(path, session))
+    _narrate(debugger, path)
+    return debugger
+
+
+def _narrate(debugger: Debugger, path: str) -> None:
+    output.narrate_others(debugger.others, path)
+    output.narrate_findings(debugger.session.findings, path)
 
 
 def one_row(debugger: Debugger, fragment: Fragment) -> int:

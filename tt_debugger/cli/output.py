@@ -11,10 +11,11 @@ import io
 import os
 import re
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import click
 import msgspec
 
 from tt_debugger.core.findings import Finding, counted_by_severity
@@ -110,6 +111,26 @@ def lines(texts: Iterable[Text]) -> None:
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for text in texts:
         console.print(text)
+
+
+def paged(texts: Iterable[Text]) -> None:
+    """Write lines: on a terminal through the user's pager, where there is more than fits it."""
+    if not is_terminal():
+        lines(texts)
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True, width=width())
+    # So that `less` shows colours, and ends at once where everything fits the screen.
+    os.environ.setdefault("LESS", "-FRX")
+
+    def drawn() -> Iterator[str]:
+        for text in texts:
+            with console.capture() as capture:
+                console.print(text)
+            yield capture.get()
+
+    click.echo_via_pager(drawn(), color=True)
 
 
 def plain_lines(texts: Iterable[str]) -> None:

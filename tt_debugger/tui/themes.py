@@ -88,6 +88,8 @@ def _look(name: str, title: str, colours: Mapping[str, str], *, is_dark: bool) -
         code_string=c["good"],
         code_number=c["label"],
         code_comment=f"italic {c['dim']}",
+        removed_word=f"bold {c['change']} on {c['change_ground']}",
+        added_word=f"bold {c['accent']} on {c['accent_ground']}",
     )
     return Look(title, theme, palette)
 
@@ -110,6 +112,8 @@ DARK = _look(
         "code": "#8fd3d8",
         "cursor": "#24395a",
         "cursor_far": "#1f2937",
+        "change_ground": "#46311c",
+        "accent_ground": "#1d3a5c",
     },
     is_dark=True,
 )
@@ -131,6 +135,8 @@ LIGHT = _look(
         "code": "#0b6470",
         "cursor": "#cfe2f8",
         "cursor_far": "#e6ebf2",
+        "change_ground": "#fde4cb",
+        "accent_ground": "#d6e8fb",
     },
     is_dark=False,
 )
@@ -152,6 +158,8 @@ HIGH_CONTRAST = _look(
         "code": "#9df3f3",
         "cursor": "#00407a",
         "cursor_far": "#333333",
+        "change_ground": "#5c3500",
+        "accent_ground": "#00456e",
     },
     is_dark=True,
 )

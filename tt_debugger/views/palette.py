@@ -43,6 +43,9 @@ class Palette(msgspec.Struct, frozen=True):
     code_string: str = "green"
     code_number: str = "cyan"
     code_comment: str = "dim italic"
+    removed_word: str = "bold underline yellow"
+    added_word: str = "bold underline blue"
+    """Words in which a changed line differs from the other side."""
 
 
 THEMES = ("dark", "light", "high-contrast", "16-colours")

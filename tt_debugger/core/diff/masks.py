@@ -46,7 +46,15 @@ MASKS = (
         _keys(
             *("timestamp", "time", "ts", "created", "updated"),
             *("created_at", "updated_at", "modified_at", "started_at", "ended_at", "finished_at"),
-            *("completed_at", "recorded_at", "saved_at", "start_time", "end_time", "last_updated"),
+            *(
+                "completed_at",
+                "recorded_at",
+                "saved_at",
+                "start_time",
+                "end_time",
+                "last_updated",
+                "last_checkpoint",
+            ),
         ),
     ),
     Mask(

@@ -1,0 +1,110 @@
+"""Two sides of a comparison in words: what each is, and where their branches part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from tt_debugger.core.diff.divergence import By, Divergence
+from tt_debugger.core.diff.edits import Op
+from tt_debugger.core.diff.side import Side
+from tt_debugger.core.diff.side_by_side import SideBySide, ThreeWay
+from tt_debugger.core.model import Session
+from tt_debugger.core.paths import Path, dotted
+from tt_debugger.core.text import safe_line, summary_line
+from tt_debugger.views.palette import Palette
+from tt_debugger.views.values import counted, preview
+
+_LONGEST_SUMMARY = 60
+
+
+def heading_lines(compared: SideBySide, palette: Palette) -> Iterator[Text]:
+    """Give what A and B are, where they part, and what was not looked at."""
+    yield _side_line("A", compared.old, palette.remove, palette)
+    yield _side_line("B", compared.new, palette.add, palette)
+    yield from (Text(line, palette.dim) for line in divergence_words(compared))
+    if compared.is_normal:
+        yield Text(normal_words(compared), palette.dim)
+
+
+def divergence_words(compared: SideBySide) -> Iterator[str]:
+    """Give where two sides part and whether they meet again, a sentence a line."""
+    found = compared.divergence
+    old, new = compared.old.session, compared.new.session
+    yield _parting(found, old, new)
+    if not found.old_after and not found.new_after:
+        return
+    after = [
+        f"{name} {_after(rows)}" for name, rows in (("A", found.old_after), ("B", found.new_after))
+    ]
+    yield f"after it: {', '.join(after)}{_again(found)}"
+
+
+def normal_words(compared: SideBySide) -> str:
+    """Give how states of two formats are compared, and what is left out of that."""
+    formats = f"{compared.old.session.format} and {compared.new.session.format}"
+    left_out = ", ".join(map(safe_line, compared.left_out))
+    what = f"{formats} are compared by what both can say"
+    return f"{what}; left out: {left_out}" if left_out else what
+
+
+def three_way_lines(found: ThreeWay, palette: Palette) -> Iterator[Text]:
+    """Give what both sides made of the state they came from: alike, and each in its own way."""
+    for edit in found.both:
+        yield Text.assemble(
+            ("both  ", palette.dim), f"{_path(edit.path)}  {preview(edit.new, _LONGEST_SUMMARY)}"
+        )
+    for mine, theirs in found.conflicts:
+        name = _path(mine.path if mine.origin is None else mine.origin)
+        for side, edit, style in (("A", mine, palette.remove), ("B", theirs, palette.add)):
+            what = "(removed)" if edit.op is Op.REMOVE else preview(edit.new, _LONGEST_SUMMARY)
+            yield Text.assemble((f"{side}     ", style), f"{name}  {what}")
+
+
+def _side_line(name: str, side: Side, style: str, palette: Palette) -> Text:
+    head = side.session.heads[side.row]
+    said = safe_line(summary_line(head.summary, _LONGEST_SUMMARY))
+    kind = str(head.role or head.kind).replace("_", " ")
+    return Text.assemble(
+        (f"{name} ", style),
+        (f"{safe_line(side.name)} ", palette.strong),
+        (f"row {side.row + 1} {kind}  ", palette.dim),
+        said,
+    )
+
+
+def _parting(found: Divergence, old: Session, new: Session) -> str:
+    if found.old_point is None or found.new_point is None:
+        return "they have no beginning in common"
+    place = f"row {found.old_point + 1}, {safe_line(old.ids[found.old_point])}"
+    match found.by:
+        case By.TREE:
+            return f"fork point: {place}"
+        case By.ID:
+            return f"the same checkpoints up to {place}"
+        case By.CONTENT | By.NOTHING:
+            theirs = f"row {found.new_point + 1}, {safe_line(new.ids[found.new_point])}"
+            return f"the same was said up to {place} in A, {theirs} in B"
+
+
+def _after(rows: Sequence[int]) -> str:
+    return counted(len(rows), "checkpoint") if rows else "nothing"
+
+
+def _again(found: Divergence) -> str:
+    if not found.old_after or not found.new_after:
+        return ""
+    if found.meets is not None:
+        one, other = found.meets
+        return f"; they meet again at row {one + 1} in A, row {other + 1} in B"
+    if not found.again:
+        return "; they do not meet again"
+    one, other = found.again[0]
+    times = "once" if len(found.again) == 1 else f"{len(found.again)} times"
+    first = f"first at row {one + 1} in A, row {other + 1} in B"
+    return f"; they say the same {times}, {first}, but do not meet again"
+
+
+def _path(path: Path) -> str:
+    return safe_line(dotted(path)) or "(the state)"
