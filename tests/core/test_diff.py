@@ -269,3 +269,22 @@ def test_deep_states_are_compared_as_a_whole_where_nobody_would_read_them():
     found = diff(deep(1), deep(2)).difference
 
     assert is_same(apply(found, deep(1)), deep(2))
+
+
+leaves = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.text("ab", max_size=3))
+objects = st.recursive(
+    st.dictionaries(st.sampled_from("abc"), leaves, max_size=3),
+    lambda inner: st.dictionaries(st.sampled_from("abc"), st.one_of(leaves, inner), max_size=3),
+    max_leaves=6,
+)
+
+
+@given(objects, objects)
+def test_of_objects_deepdiff_finds_the_same_places(old: State, new: State) -> None:
+    from deepdiff import DeepDiff
+
+    found = DeepDiff(old, new, view="tree", threshold_to_diff_deeper=0)
+    theirs = {tuple(each.path(output_format="list")) for kind in found.values() for each in kind}
+
+    ours = {each.path for each in edits(diff(old, new, mask=False).difference, old)}
+    assert ours == theirs

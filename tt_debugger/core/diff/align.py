@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from operator import lt
 from typing import Any
 
@@ -51,46 +51,140 @@ class Likeness(msgspec.Struct, frozen=True):
 class Alignment(msgspec.Struct, frozen=True):
     """Pairs of places, ascending: those in one order on both sides, and those that moved.
 
-    `equal` are those of them that were found to be equal; of the others nothing is known.
+    `removed` and `added` are the places of what has no partner. `equal` are pairs that were found
+    to be equal; of the others nothing is known.
     """
 
     kept: tuple[Pair, ...]
     moved: tuple[Pair, ...]
+    removed: tuple[int, ...]
+    added: tuple[int, ...]
     equal: frozenset[Pair]
 
     def joined(self, more: Sequence[Pair]) -> Alignment:
-        """Give the alignment with more pairs."""
+        """Give the alignment with more pairs, of items that had no partner."""
         kept, moved = _split_by_order(sorted((*self.kept, *self.moved, *more)))
-        return Alignment(tuple(kept), tuple(moved), self.equal)
+        olds, news = _places_of(more)
+        return Alignment(
+            tuple(kept),
+            tuple(moved),
+            tuple(place for place in self.removed if place not in olds),
+            tuple(place for place in self.added if place not in news),
+            self.equal,
+        )
 
 
 def aligned(
     old: Sequence[Any], new: Sequence[Any], levels: Sequence[Level], likeness: Likeness
 ) -> Alignment:
     """Give which items of two lists belong together: by keys, level by level, then by likeness."""
-    pairs = _same_objects_at_ends(old, new)
-    equal = set(pairs)
+    aligning = _Aligning(old, new)
     for level in levels:
-        if len(pairs) == min(len(old), len(new)):
-            break
-        found = _matched_by_keys(old, new, pairs, level.keys)
-        pairs += found
-        if level.tells_all:
-            equal.update(found)
-    kept, moved = _split_by_order(sorted(pairs))
-    taken_old, taken_new = _places_of(moved)
-    by_likeness: list[Pair] = []
-    for rows, columns in _gaps(kept, len(old), len(new)):
-        olds = [place for place in rows if place not in taken_old]
-        news = [place for place in columns if place not in taken_new]
-        if olds and news:
-            found = matched_by_likeness(
-                [old[each] for each in olds], [new[each] for each in news], likeness
+        aligning.match(level)
+    aligning.match_by_likeness(likeness)
+    return aligning.alignment()
+
+
+_Gap = tuple[Sequence[int], Sequence[int]]
+"""The places in both lists of what has no partner yet, between two that have."""
+
+
+class _Aligning:
+    """Two lists, of which fewer and fewer items have no partner."""
+
+    def __init__(self, old: Sequence[Any], new: Sequence[Any]) -> None:
+        self._old, self._new = old, new
+        self._kept, gap = _same_objects_at_ends(old, new)
+        self._equal = set(self._kept)
+        self._moved: list[Pair] = []
+        self._gaps: list[_Gap] = [gap]
+
+    def match(self, level: Level) -> None:
+        """Match items of equal keys: in order within the gaps, then wherever they stand."""
+        if not self._are_both_waiting():
+            return
+        olds, news = self._waiting()
+        old_keys = dict(zip(olds, level.keys([self._old[each] for each in olds]), strict=True))
+        new_keys = dict(zip(news, level.keys([self._new[each] for each in news]), strict=True))
+        found = self._match_in_gaps(
+            lambda olds, news: matched_in_order(
+                [old_keys[each] for each in olds], [new_keys[each] for each in news]
             )
-            by_likeness += [(olds[one], news[other]) for one, other in found]
-    if by_likeness:
-        kept = sorted([*kept, *by_likeness])
-    return Alignment(tuple(kept), tuple(moved), frozenset(equal))
+        )
+        found += self._match_across(old_keys, new_keys)
+        if level.tells_all:
+            self._equal.update(found)
+
+    def match_by_likeness(self, likeness: Likeness) -> None:
+        """Match items within the gaps by how alike they are."""
+        self._match_in_gaps(
+            lambda olds, news: matched_by_likeness(
+                [self._old[each] for each in olds], [self._new[each] for each in news], likeness
+            )
+        )
+
+    def alignment(self) -> Alignment:
+        """Give what belongs together now."""
+        removed, added = self._waiting()
+        return Alignment(
+            tuple(sorted(self._kept)),
+            tuple(sorted(self._moved)),
+            tuple(removed),
+            tuple(added),
+            frozenset(self._equal),
+        )
+
+    def _are_both_waiting(self) -> bool:
+        return any(olds for olds, _ in self._gaps) and any(news for _, news in self._gaps)
+
+    def _waiting(self) -> tuple[list[int], list[int]]:
+        return (
+            list(chain.from_iterable(olds for olds, _ in self._gaps)),
+            list(chain.from_iterable(news for _, news in self._gaps)),
+        )
+
+    def _match_in_gaps(
+        self, matched: Callable[[Sequence[int], Sequence[int]], list[Pair]]
+    ) -> list[Pair]:
+        """Match items of each gap, which falls into smaller ones; give the new pairs."""
+        found: list[Pair] = []
+        gaps: list[_Gap] = []
+        for olds, news in self._gaps:
+            if not olds or not news:
+                gaps.append((olds, news))
+                continue
+            pairs = matched(olds, news)
+            found += [(olds[one], news[other]) for one, other in pairs]
+            gaps += (
+                (olds[rows.start : rows.stop], news[columns.start : columns.stop])
+                for rows, columns in _between(pairs, len(olds), len(news))
+            )
+        self._gaps = gaps
+        self._kept += found
+        return found
+
+    def _match_across(
+        self, old_keys: Mapping[int, Hashable], new_keys: Mapping[int, Hashable]
+    ) -> list[Pair]:
+        """Match what is unique on both sides though other pairs stand between: it has moved."""
+        if not self._are_both_waiting():
+            return []
+        olds, news = self._waiting()
+        unique = unique_in_both(
+            [old_keys[each] for each in olds], [new_keys[each] for each in news]
+        )
+        found = [(olds[one], news[other]) for one, other in unique]
+        taken_old, taken_new = _places_of(found)
+        if found:
+            self._gaps = [
+                (
+                    [each for each in olds if each not in taken_old],
+                    [each for each in news if each not in taken_new],
+                )
+                for olds, news in self._gaps
+            ]
+        self._moved += found
+        return found
 
 
 def matched_in_order(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
@@ -99,21 +193,27 @@ def matched_in_order(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[P
     waiting = [(0, len(old), 0, len(new))]
     while waiting:
         begin, end, new_begin, new_end = waiting.pop()
-        while begin < end and new_begin < new_end and _match(old[begin], new[new_begin]):
+        while begin < end and new_begin < new_end:
+            key = old[begin]
+            if key is None or key != new[new_begin]:
+                break
             pairs.append((begin, new_begin))
             begin, new_begin = begin + 1, new_begin + 1
-        while begin < end and new_begin < new_end and _match(old[end - 1], new[new_end - 1]):
+        while begin < end and new_begin < new_end:
+            key = old[end - 1]
+            if key is None or key != new[new_end - 1]:
+                break
             end, new_end = end - 1, new_end - 1
             pairs.append((end, new_end))
         if begin == end or new_begin == new_end:
             continue
-        unique = _unique_in_both(old[begin:end], new[new_begin:new_end])
+        unique = unique_in_both(old[begin:end], new[new_begin:new_end])
         anchors = _increasing([(begin + one, new_begin + other) for one, other in unique])
         pairs += anchors
         if not anchors:
             pairs += _longest_common(old, new, (begin, end), (new_begin, new_end))
             continue
-        for rows, columns in _gaps(anchors, end, new_end, begin, new_begin):
+        for rows, columns in _between(anchors, end, new_end, begin, new_begin):
             if rows and columns:
                 waiting.append((rows.start, rows.stop, columns.start, columns.stop))
     pairs.sort()
@@ -141,11 +241,17 @@ def matched_by_likeness(old: Sequence[Any], new: Sequence[Any], likeness: Likene
     return _heaviest(scores)
 
 
-def _match(one: Hashable, other: Hashable) -> bool:
-    return one is not None and one == other
+def unique_in_both(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
+    """Give the pairs of items that stand at one place only on either side."""
+    counts, new_counts = Counter(old), Counter(new)
+    once = {key for key, count in counts.items() if count == 1 and new_counts[key] == 1} - {None}
+    if not once:
+        return []
+    places = {key: place for place, key in enumerate(new) if key in once}
+    return [(place, places[key]) for place, key in enumerate(old) if key in once]
 
 
-def _same_objects_at_ends(old: Sequence[Any], new: Sequence[Any]) -> list[Pair]:
+def _same_objects_at_ends(old: Sequence[Any], new: Sequence[Any]) -> tuple[list[Pair], _Gap]:
     """Give the pairs of one object on both sides: states of one session share what is equal."""
     shorter = min(len(old), len(new))
     begin = 0
@@ -156,52 +262,14 @@ def _same_objects_at_ends(old: Sequence[Any], new: Sequence[Any]) -> list[Pair]:
         end += 1
     pairs = [(place, place) for place in range(begin)]
     pairs += [(len(old) - place, len(new) - place) for place in range(end, 0, -1)]
-    return pairs
-
-
-def _matched_by_keys(
-    old: Sequence[Any], new: Sequence[Any], pairs: Sequence[Pair], keys: Keys
-) -> list[Pair]:
-    """Give more pairs: of equal keys in order between those that are known, else moved."""
-    taken_old, taken_new = _places_of(pairs)
-    old_keys, new_keys = _keys_of_free(old, taken_old, keys), _keys_of_free(new, taken_new, keys)
-    found: list[Pair] = []
-    for rows, columns in _gaps(_split_by_order(sorted(pairs))[0], len(old), len(new)):
-        in_order = matched_in_order(
-            old_keys[rows.start : rows.stop], new_keys[columns.start : columns.stop]
-        )
-        found += [(rows.start + one, columns.start + other) for one, other in in_order]
-    for one, other in found:
-        old_keys[one] = new_keys[other] = None
-    return found + _unique_in_both(old_keys, new_keys)
-
-
-def _keys_of_free(items: Sequence[Any], taken: set[int], keys: Keys) -> list[Hashable]:
-    """Give the key of each item, None for those that have a partner already."""
-    if not taken:
-        return list(keys(items))
-    free = [place for place in range(len(items)) if place not in taken]
-    found: list[Hashable] = [None] * len(items)
-    for place, key in zip(free, keys([items[each] for each in free]), strict=True):
-        found[place] = key
-    return found
+    return pairs, (range(begin, len(old) - end), range(begin, len(new) - end))
 
 
 def _places_of(pairs: Sequence[Pair]) -> tuple[set[int], set[int]]:
     return {one for one, _ in pairs}, {other for _, other in pairs}
 
 
-def _unique_in_both(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
-    """Give the pairs of items that stand at one place only on either side."""
-    counts, new_counts = Counter(old), Counter(new)
-    once = {key for key, count in counts.items() if count == 1 and new_counts[key] == 1} - {None}
-    if not once:
-        return []
-    places = {key: place for place, key in enumerate(new) if key in once}
-    return [(place, places[key]) for place, key in enumerate(old) if key in once]
-
-
-def _gaps(
+def _between(
     pairs: Sequence[Pair], old_end: int, new_end: int, old_begin: int = 0, new_begin: int = 0
 ) -> Iterator[tuple[range, range]]:
     """Give the places before, between and behind pairs that ascend on both sides."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -114,11 +114,9 @@ def results_of_pairs(alignment: Alignment, old: Sequence[Any], new: Sequence[Any
     Run anew, a call has another id and its result another text: what tells that they belong
     together is that they answer the same call of the same message.
     """
-    pairs = dict((*alignment.kept, *alignment.moved))
-    answers = _answers(old, set(range(len(old))) - pairs.keys())
-    if not answers:
-        return []
-    theirs = _answers(new, set(range(len(new))) - set(pairs.values()))
+    answers = _answers(old, alignment.removed) if alignment.added else {}
+    theirs = _answers(new, alignment.added) if answers else {}
+    pairs = dict((*alignment.kept, *alignment.moved)) if theirs else {}
     found: list[Pair] = []
     for (place, number), answer in answers.items():
         other = theirs.get((pairs.get(place, -1), number))
@@ -127,10 +125,10 @@ def results_of_pairs(alignment: Alignment, old: Sequence[Any], new: Sequence[Any
     return found
 
 
-def _answers(items: Sequence[Any], places: set[int]) -> dict[tuple[int, int], int]:
+def _answers(items: Sequence[Any], places: Iterable[int]) -> dict[tuple[int, int], int]:
     """Give the items that answer a call, by the place of its message and its number in that."""
     found: dict[tuple[int, int], int] = {}
-    for place in sorted(places):
+    for place in places:
         if not isinstance(as_map(items[place]).get("role"), str):
             continue
         for result in results_in(items[place]):

@@ -7,7 +7,7 @@ items are looked into. So the cost grows with what differs, not with the states.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any, cast
 
@@ -15,10 +15,13 @@ import msgspec
 
 from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import State
-from tt_debugger.core.diff.align import aligned
+from tt_debugger.core.diff.align import Alignment, Pair, aligned
 from tt_debugger.core.diff.edits import Difference, InList, InObject, Replaced
 from tt_debugger.core.diff.items import LEVELS, LIKENESS, STRICT_LEVELS, results_of_pairs
 from tt_debugger.core.diff.masks import DEEPEST, UNMASKED, mask_of
+
+LONGEST_RUN = 64
+"""Pairs that are compared at once."""
 
 
 class Diff(msgspec.Struct, frozen=True):
@@ -97,18 +100,54 @@ class _Differing:
         followers = results_of_pairs(alignment, old, new)
         if followers:
             alignment = alignment.joined(followers)
-        pairs = sorted((*alignment.kept, *alignment.moved), key=itemgetter(1))
-        here, there = {one for one, _ in pairs}, {other for _, other in pairs}
         inside: list[tuple[int, int, Difference]] = []
-        for pair in pairs:
-            if pair in alignment.equal:
-                continue
-            one, other = pair
+        for one, other in _unequal(alignment, old, new):
             below = self.of(old[one], new[other], levels - 1)
             if below is not None:
                 inside.append((one, other, below))
-        removed = tuple((place, each) for place, each in enumerate(old) if place not in here)
-        added = tuple((place, each) for place, each in enumerate(new) if place not in there)
+        removed = tuple((place, old[place]) for place in alignment.removed)
+        added = tuple((place, new[place]) for place in alignment.added)
         if not (removed or added or alignment.moved or inside):
             return None
+        inside.sort(key=itemgetter(1))
         return InList(removed, added, alignment.moved, tuple(inside))
+
+
+def _unequal(alignment: Alignment, old: list[Any], new: list[Any]) -> Iterator[Pair]:
+    """Give the pairs that may differ. Runs of others are told apart as a whole, by their JSON."""
+    waiting = list(_runs(pair for pair in alignment.kept if pair not in alignment.equal))[::-1]
+    while waiting:
+        one, other, count = waiting.pop()
+        if count and _have_one_json(old[one : one + count], new[other : other + count]):
+            continue
+        if count == 1:
+            yield one, other
+            continue
+        half = count // 2
+        waiting.append((one + half, other + half, count - half))
+        waiting.append((one, other, half))
+    yield from (pair for pair in alignment.moved if pair not in alignment.equal)
+
+
+def _runs(pairs: Iterable[Pair]) -> Iterator[tuple[int, int, int]]:
+    """Give pairs in runs that go on by one on both sides: where each begins, and its length."""
+    begin = new_begin = count = 0
+    for one, other in pairs:
+        if count == LONGEST_RUN or (one, other) != (begin + count, new_begin + count):
+            if count:
+                yield begin, new_begin, count
+            begin, new_begin, count = one, other, 0
+        count += 1
+    if count:
+        yield begin, new_begin, count
+
+
+def _have_one_json(one: list[Any], other: list[Any]) -> bool:
+    """Tell whether two lists are surely the same; those that are no JSON may be."""
+    try:
+        return _encode(one) == _encode(other)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return False
+
+
+_encode = msgspec.json.Encoder().encode
