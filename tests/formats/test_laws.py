@@ -26,7 +26,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import bent_files, damaged_files, fixture_lines, pieces_of
 
+from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import Append, fold
+from tt_debugger.core.diff.edits import apply, inverted
+from tt_debugger.core.diff.states import diff
 from tt_debugger.core.findings import Code
 from tt_debugger.core.model import Kind, Session, SessionId
 from tt_debugger.core.refs import Resolver
@@ -85,6 +88,21 @@ def test_states_asked_for_from_the_last_row_on_are_the_same(name: str, file: Pat
     rows = range(len(loaded.session))
 
     assert [there.state(row) for row in rows] == [back.state(row) for row in rows[::-1]][::-1]
+    store.close()
+
+
+@pytest.mark.parametrize(("name", "file"), FILES, ids=FILE_IDS)
+def test_the_difference_of_two_states_leads_from_one_to_the_other_and_back(name: str, file: Path):
+    store, loaded = load(file, name)
+    replay = replay_of(store, loaded.session)
+    rows = range(0, len(loaded.session), len(loaded.session) // 8 + 1)
+
+    for one in rows:
+        for other in rows:
+            old, new = replay.state(one), replay.state(other)
+            difference = diff(old, new, mask=False).difference
+            assert is_same(apply(difference, old), new)
+            assert is_same(apply(inverted(difference), new), old)
     store.close()
 
 
