@@ -32,13 +32,20 @@ def divergence_words(compared: SideBySide) -> Iterator[str]:
     """Give where two sides part and whether they meet again, a sentence a line."""
     found = compared.divergence
     old, new = compared.old.session, compared.new.session
-    yield _parting(found, old, new)
-    if not found.old_after and not found.new_after:
+    if found.by is By.TREE and not (found.old_after and found.new_after):
+        later = found.old_after or found.new_after
+        if later:
+            names = ("A", "B") if found.old_after else ("B", "A")
+            yield f"{names[0]} stands {counted(len(later), 'checkpoint')} after {names[1]}"
+        else:
+            yield "A and B are one checkpoint"
         return
+    yield _parting(found, old, new)
     after = [
         f"{name} {_after(rows)}" for name, rows in (("A", found.old_after), ("B", found.new_after))
     ]
-    yield f"after it: {', '.join(after)}{_again(found)}"
+    where = "in all" if found.old_point is None else "after it"
+    yield f"{where}: {', '.join(after)}{_again(found)}"
 
 
 def normal_words(compared: SideBySide) -> str:
@@ -96,14 +103,18 @@ def _again(found: Divergence) -> str:
     if not found.old_after or not found.new_after:
         return ""
     if found.meets is not None:
-        one, other = found.meets
-        return f"; they meet again at row {one + 1} in A, row {other + 1} in B"
+        return f"; they meet again at {_rows(*found.meets)}"
     if not found.again:
         return "; they do not meet again"
-    one, other = found.again[0]
-    times = "once" if len(found.again) == 1 else f"{len(found.again)} times"
-    first = f"first at row {one + 1} in A, row {other + 1} in B"
-    return f"; they say the same {times}, {first}, but do not meet again"
+    first = _rows(*found.again[0])
+    times = (
+        f"{len(found.again)} times, first at {first}" if found.again[1:] else f"once, at {first}"
+    )
+    return f"; they say the same {times}, but do not meet again"
+
+
+def _rows(one: int, other: int) -> str:
+    return f"rows {one + 1} and {other + 1}"
 
 
 def _path(path: Path) -> str:

@@ -1,0 +1,79 @@
+"""Two sides of a comparison in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_files import SAMPLES
+
+from tt_debugger.core.diff.side_by_side import compare_sides
+from tt_debugger.debugger import Debugger
+from tt_debugger.views.branches import divergence_words
+
+AGAIN = (
+    "after it: A 8 checkpoints, B 24 checkpoints; "
+    "they say the same once, at rows 34 and 44, but do not meet again"
+)
+
+
+@pytest.fixture(scope="module")
+def pi() -> Any:
+    with Debugger.open(str(SAMPLES / "pi.jsonl")) as debugger:
+        yield debugger
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        (20, 20, ["A and B are one checkpoint"]),
+        (14, 16, ["B stands 2 checkpoints after A"]),
+        (16, 14, ["A stands 2 checkpoints after B"]),
+        (
+            23,
+            39,
+            [
+                "fork point: row 10, 9ad9150d",
+                "after it: A 13 checkpoints, B 11 checkpoints; they do not meet again",
+            ],
+        ),
+        (
+            39,
+            63,
+            [
+                "fork point: row 31, 498d5481",
+                AGAIN,
+            ],
+        ),
+    ],
+)
+def test_where_two_points_part_is_said_in_a_sentence(
+    pi: Debugger, a: int, b: int, words: list[str]
+) -> None:
+    compared = compare_sides(pi.side(a - 1), pi.side(b - 1))
+
+    assert list(divergence_words(compared)) == words
+
+
+def test_two_sessions_without_a_beginning_in_common_say_so(pi: Debugger) -> None:
+    with Debugger.open(str(SAMPLES / "tau.jsonl")) as tau:
+        compared = compare_sides(pi.side(62), tau.side(36))
+
+        first, second = divergence_words(compared)
+    assert first == "they have no beginning in common"
+    assert second.startswith("in all: A 37 checkpoints, B 29 checkpoints")
+
+
+def test_a_copy_that_goes_on_has_the_same_checkpoints(pi: Debugger, tmp_path: Path) -> None:
+    lines = (SAMPLES / "pi.jsonl").read_bytes().splitlines(keepends=True)
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(b"".join(lines[:15]))
+    with Debugger.open(str(copy)) as shorter:
+        row = len(shorter.session) - 1
+        compared = compare_sides(shorter.side(row), pi.side(row + 2))
+
+        assert list(divergence_words(compared)) == [
+            f"the same checkpoints up to row {row + 1}, {shorter.session.ids[row]}",
+            "after it: A nothing, B 2 checkpoints",
+        ]
