@@ -24,7 +24,7 @@ from tt_debugger.core.inspection import Inspection, exchanges_at
 from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Extent, Heads, Session, SessionId
 from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
-from tt_debugger.core.replay import Body, Replay, Resumed
+from tt_debugger.core.replay import BATCH, Body, Replay, Resumed
 from tt_debugger.core.search import BATCH_BYTES, Found, Query, scan
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError, UnknownRefError, outside_errors
@@ -289,6 +289,23 @@ class Debugger:
         except CannotReadError:
             return []
 
+    def messages_along(
+        self, path: Sequence[int], *, uncompacted: bool = False
+    ) -> Iterator[list[dict[str, Any]]]:
+        """Give the messages that each of some rows put in; each is the parent of the next.
+
+        Others may ask between any two.
+        """
+        for begin in range(0, len(path), BATCH):
+            rows = path[begin : begin + BATCH]
+            try:
+                with self._gate():
+                    found = list(self._replay(uncompacted=uncompacted).changes_along(rows))
+            except CannotReadError:
+                yield from (self.messages_at(row, uncompacted=uncompacted) for row in rows)
+            else:
+                yield from map(messages_in, found)
+
     def side(self, row: int, *, uncompacted: bool = False) -> Side:
         """Give a checkpoint as one side of a comparison."""
         return Side(
@@ -296,7 +313,7 @@ class Debugger:
             self.session,
             row,
             self.state(row, uncompacted=uncompacted),
-            partial(self.messages_at, uncompacted=uncompacted),
+            partial(self.messages_along, uncompacted=uncompacted),
         )
 
     def ref(self, row: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -36,7 +37,13 @@ def side(opened: tuple[Any, Session], name: str) -> Side:
     store, session = opened
     replay = replay_of(store, session)
     row = session.rows[name]
-    return Side(name, session, row, replay.state(row), lambda at: messages_in(replay.changes(at)))
+    return Side(
+        name,
+        session,
+        row,
+        replay.state(row),
+        lambda rows: map(messages_in, replay.changes_along(rows)),
+    )
 
 
 def told(one: tuple[Any, Session], a: str, other: tuple[Any, Session], b: str) -> str:
@@ -142,8 +149,8 @@ def _of_format(session: Session, name: str) -> Session:
     return msgspec.structs.replace(session, format=name)
 
 
-def nothing(_row: int) -> list[Any]:
-    return []
+def nothing(rows: Sequence[int]) -> list[list[Any]]:
+    return [[] for _ in rows]
 
 
 def test_against_the_fork_point_each_side_has_its_own_edits_and_conflicts_are_named():

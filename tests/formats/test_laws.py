@@ -92,6 +92,20 @@ def test_states_asked_for_from_the_last_row_on_are_the_same(name: str, file: Pat
 
 
 @pytest.mark.parametrize(("name", "file"), FILES, ids=FILE_IDS)
+def test_changes_along_a_path_are_those_of_each_row(name: str, file: Path):
+    store, loaded = load(file, name)
+    tree = loaded.session.tree
+
+    for leaf in tree.leaves()[:8]:
+        path = tree.path_to(leaf)
+        for begin in (0, len(path) // 2):
+            along, each = (replay_of(store, loaded.session) for _ in range(2))
+            rows = path[begin:]
+            assert list(along.changes_along(rows)) == [each.changes(row) for row in rows]
+    store.close()
+
+
+@pytest.mark.parametrize(("name", "file"), FILES, ids=FILE_IDS)
 def test_the_difference_of_two_states_leads_from_one_to_the_other_and_back(name: str, file: Path):
     store, loaded = load(file, name)
     replay = replay_of(store, loaded.session)

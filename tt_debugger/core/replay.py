@@ -172,6 +172,15 @@ class Replay:
         """Give the changes of a row."""
         return self.step(row).changes
 
+    def changes_along(self, path: Sequence[int]) -> Iterator[tuple[Change, ...]]:
+        """Give the changes of rows of which each is the parent of the next, in one walk."""
+        if not path or isinstance(self._rules, HoldsStates):
+            yield from map(self.changes, path)
+            return
+        parent = self.session.parents[path[0]]
+        memo = self._above_roots.memo if parent == NO_ROW else self.memo(parent)
+        yield from (step.changes for step in self._steps_along(path, memo))
+
     def state(self, row: int) -> State:
         """Give the state at a row: a JSON-like document, shared, never to be mutated."""
         if self.session.heads.is_gap(row):

@@ -85,7 +85,7 @@ _Said = dict[int, bytes | None]
 
 def _said(side: Side, rows: Sequence[int]) -> _Said:
     """Give what each row says, None where it says nothing."""
-    return {row: _content(side.messages_at(row)) for row in rows}
+    return dict(zip(rows, map(_content, side.messages_along(rows)), strict=True))
 
 
 def _content(messages: Sequence[Any]) -> bytes | None:
