@@ -1,0 +1,43 @@
+"""Another scanner looks at what was redacted: kingfisher, where it is installed, finds nothing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import msgspec
+import pytest
+from secrets_made import EMBEDDINGS, made
+
+from tt_debugger.core.redact.redactor import Redactor
+
+pytestmark = pytest.mark.skipif(
+    find_spec("kingfisher_sdk") is None, reason="kingfisher-secret-scanner is not installed"
+)
+
+
+def found_in(text: str) -> list[tuple[str, str]]:
+    """Give what kingfisher finds in a text; it looks by itself and asks nobody."""
+    from kingfisher_sdk import Rules, Scanner
+
+    findings: list[Any] = Scanner(Rules(cache=False)).scan(text)
+    return [(each.rule_id, each.secret) for each in findings]
+
+
+def pages(*, is_redacted: bool) -> str:
+    redactor = Redactor()
+    values = [embed(each) for each in made(seed=3, each=2) for embed in EMBEDDINGS]
+    lines = [
+        msgspec.json.encode(redactor.value(value) if is_redacted else value).decode()
+        for value in values
+    ]
+    page = "\n\n".join(lines)
+    return redactor.finished(page) if is_redacted else page
+
+
+def test_kingfisher_finds_nothing_in_what_was_redacted():
+    assert found_in(pages(is_redacted=True)) == []
+
+
+def test_kingfisher_finds_much_in_the_same_before():
+    assert len({rule for rule, _ in found_in(pages(is_redacted=False))}) > 30

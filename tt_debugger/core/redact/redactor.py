@@ -1,0 +1,198 @@
+"""The redactor: the one gate that everything passes that leaves with an export.
+
+It reads decoded values, because in encoded text a token can hide behind an escape, and JSON
+inside texts by its structure too. Then the finished page passes it once more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from tt_debugger.core.redact.hidden import bare, without_hidden
+from tt_debugger.core.redact.owner import Owner, Traces
+from tt_debugger.core.redact.placeholders import (
+    Placeholders,
+    dropped,
+    outside,
+    rule_of,
+    standing,
+)
+from tt_debugger.core.redact.scanning import seen, spans
+from tt_debugger.core.redact.spans import Rank, Span, joined
+from tt_debugger.core.redact.walking import Found, Walk
+from tt_debugger.core.redact.worth import looks_random
+
+__all__ = ["Hit", "Owner", "Redactor"]
+
+NOBODY = Owner()
+_ROUNDS = 4
+_SHORTEST_RUN = 16
+_NEAR = 200
+_BLANK = re.compile(r"\s")
+_SHORTEST_KNOWN = 8
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """One thing that was replaced: by which rule, where, and by what. Never the value."""
+
+    rule: str
+    place: str
+    """The JSON Pointer of the text; the place of a finished page."""
+    placeholder: str
+
+
+class Redactor:
+    """Replaces secrets in values and texts; one for each export, so that placeholders agree.
+
+    What was redacted is remembered by identity: states that share their parts share them again
+    afterwards, and a part that stands in many places counts where it was met first.
+    """
+
+    def __init__(self, owner: Owner = NOBODY, *, structure_only: bool = False) -> None:
+        self._traces = Traces(owner)
+        self._structure_only = structure_only
+        self._placeholders = Placeholders()
+        self._hits: list[Hit] = []
+        self._walk = Walk(
+            self._placeholders, self._redacted, self._suspected, structure_only=structure_only
+        )
+
+    def value(self, value: Any, place: str = "") -> Any:
+        """Give a JSON-like value without its secrets: the same object where nothing changed.
+
+        `place` is the JSON Pointer that the places of its hits begin with.
+        """
+        redacted, found = self._walk.redacted(value)
+        self._note(found, place)
+        return redacted
+
+    def text(self, text: str, place: str = "") -> str:
+        """Give a decoded text without its secrets."""
+        if self._structure_only:
+            return dropped(text)
+        redacted, found = self._walk.text(text)
+        self._note(found, place)
+        return redacted
+
+    def finished(self, text: str, place: str = "") -> str:
+        """Give a finished page without what is still in it, wherever it came from.
+
+        Values that only their names told are looked for without them too.
+        """
+        every: list[Found] = []
+        # What was found by its shape is known after that, and the other way round.
+        for _ in range(_ROUNDS):
+            text, found = self._redacted(text)
+            text, more, _placed = self._replaced(text, self._known_in(text))
+            every += (*found, *more)
+            if not more:
+                break
+        self._note(every, place)
+        return text
+
+    def _known_in(self, text: str) -> list[Span]:
+        """Give where values stand that were taken out elsewhere, if they are no plain words."""
+        return [
+            Span(start, start + len(value), rule_of(placeholder), Rank.OWNED)
+            for value, placeholder in self._placeholders.known.items()
+            if len(value) >= _SHORTEST_KNOWN and looks_random(value)
+            for start in _places(text, value)
+        ]
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """What was replaced, in the order it was met."""
+        return tuple(self._hits)
+
+    def counts(self) -> dict[str, int]:
+        """Give how often each rule has hit, the most frequent first."""
+        return dict(Counter(each.rule for each in self._hits).most_common())
+
+    def _note(self, found: Iterable[Found], place: str) -> None:
+        self._hits += (
+            Hit(rule_of(each.placeholder), place + each.place, each.placeholder) for each in found
+        )
+
+    def _redacted(self, text: str) -> tuple[str, list[Found]]:
+        """Give a text without what tells by itself, and what was replaced."""
+        every: list[Found] = []
+        if len(text) < _SHORTEST_RUN and text.isalnum() and not self._traces.may_be_in(text):
+            return text, every
+        regions = [(0, len(text))]
+        # What was replaced can uncover what stood next to it.
+        for _ in range(_ROUNDS):
+            found = [
+                each._replace(start=each.start + start, end=each.end + start)
+                for start, end in regions
+                for each in self._spans(text[start:end])
+            ]
+            text, hits, placed = self._replaced(text, found)
+            if not hits:
+                break
+            every += hits
+            regions = list(_around(text, placed))
+        return text, every
+
+    def _suspected(self, text: str) -> list[tuple[int, int]]:
+        """Give the stretches of a text in which something is found, apart and in order."""
+        return [(each.start, each.end) for each in joined(self._spans(text))]
+
+    def _spans(self, text: str) -> Iterator[Span]:
+        whole = seen(text)
+        yield from spans(whole)
+        yield from self._traces.spans(text, whole.lowered)
+        stripped = bare(text)
+        if stripped is None:
+            return
+        whole = seen(stripped.text)
+        for each in (*spans(whole), *self._traces.spans(whole.text, whole.lowered)):
+            start, last = stripped.place(each.start), stripped.place(each.end - 1)
+            yield each._replace(start=start, end=last + 1)
+
+    def _replaced(
+        self, text: str, found: Sequence[Span]
+    ) -> tuple[str, list[Found], list[tuple[int, int]]]:
+        """Give a text with placeholders, what was replaced, and where they stand in it."""
+        hits: list[Found] = []
+        placed: list[tuple[int, int]] = []
+        if not found:
+            return text, hits, placed
+        done = standing(text)
+        pieces: list[str] = []
+        begin = size = 0
+        for span in joined(found):
+            for start, end in outside(done, span.start, span.end):
+                placeholder = self._placeholders.of(without_hidden(text[start:end]), span.rule)
+                pieces += (text[begin:start], placeholder)
+                size += start - begin + len(placeholder)
+                begin = end
+                hits.append(Found("", placeholder))
+                placed.append((size - len(placeholder), size))
+        pieces.append(text[begin:])
+        return "".join(pieces), hits, placed
+
+
+def _around(text: str, placed: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Give the stretches of a text about its new placeholders, cut where no token is cut."""
+    last = 0
+    for start, end in placed:
+        if end <= last:
+            continue
+        begin = max(start - _NEAR, last)
+        blank = max(text.rfind(each, max(begin - _NEAR, last), begin) for each in " \n")
+        begin = begin if blank < 0 else blank
+        following = _BLANK.search(text, min(end + _NEAR, len(text)))
+        last = len(text) if following is None else following.end()
+        yield begin, last
+
+
+def _places(text: str, value: str) -> Iterable[int]:
+    place = text.find(value)
+    while place >= 0:
+        yield place
+        place = text.find(value, place + len(value))

@@ -1,0 +1,445 @@
+"""Walking: every text of a JSON-like value redacted, by itself and by the key it stands under."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from tt_debugger.core.paths import pointer
+from tt_debugger.core.redact.blobs import blob_kind, data_urls, is_long_base64, tells_of_blobs
+from tt_debugger.core.redact.names import LONGEST, kind_of
+from tt_debugger.core.redact.placeholders import (
+    Placeholders,
+    blob,
+    dropped,
+    is_placeholder,
+)
+from tt_debugger.core.redact.structure import CONTENT, key_stays, stays
+from tt_debugger.core.redact.worth import is_number, is_worth_hiding, looks_chosen
+
+_SCHEME = re.compile(
+    r"(?:bearer|basic|token|digest|apikey|negotiate|ssws|key)[ \t]+", re.IGNORECASE
+)
+_COOKIE = re.compile(r"([^;=\s]{1,256}=)([^;]{1,16384})")
+_ABOUT_COOKIES = ("path=", "expires=", "max-age=", "domain=", "samesite=", "version=")
+_NAMES = ("name", "key", "header", "Name", "Key")
+_VALUES = ("value", "Value")
+_DEEPEST_JSON = 8
+"""How often JSON may stand in JSON; each time doubles its escapes, so no file has more."""
+_PAIR = 2
+_BETWEEN = "\n\0\n"
+"""What nothing that is looked for can reach over without being found on both sides."""
+_LONGEST_SIFTED = 100_000
+_BATCH = 4_000_000
+_NOWHERE = (1 << 62, 1 << 62)
+_INDENT = re.compile(r"[\[{]\r?\n( +)")
+
+
+class Found(NamedTuple):
+    """A placeholder and where it stands in what was redacted."""
+
+    place: str
+    placeholder: str
+
+
+class _Trail(NamedTuple):
+    """The way to a value, from it upwards: a pointer is written only where something is found."""
+
+    above: _Trail | None
+    key: str | int
+
+
+class _Open:
+    """A map or list that is being walked through."""
+
+    __slots__ = ("hides", "is_content", "items", "key", "made", "renamed", "source", "trail")
+
+    def __init__(
+        self, source: Any, trail: _Trail | None, hides: str | None, *, is_content: bool
+    ) -> None:
+        self.source = source
+        self.trail = trail
+        self.hides = hides
+        """The rule by which each text in it is a secret."""
+        self.is_content = is_content
+        self.items: Iterator[tuple[Any, Any]] = iter(
+            cast("dict[Any, Any]", source).items()
+            if isinstance(source, dict)
+            else enumerate(cast("list[Any]", source))
+        )
+        self.key: Any = None
+        self.made: Any = None
+        self.renamed: dict[Any, str] = {}
+
+    def put(self, key: Any, redacted: Any) -> None:
+        """Keep what a child became."""
+        if self.made is None:
+            is_map = _is_map(self.source)
+            self.made = dict(self.source) if is_map else list(self.source)
+        self.made[key] = redacted
+
+    def whole(self) -> Any:
+        """Give what it became: itself, if no child changed."""
+        made = self.source if self.made is None else self.made
+        if self.renamed:
+            return {self.renamed.get(key, key): each for key, each in made.items()}
+        return made
+
+
+class Walk:
+    """Redacts values and texts, each object and each text once."""
+
+    def __init__(
+        self,
+        placeholders: Placeholders,
+        scanned: Callable[[str], tuple[str, list[Found]]],
+        suspected: Callable[[str], Iterable[tuple[int, int]]],
+        *,
+        structure_only: bool,
+    ) -> None:
+        self._placeholders = placeholders
+        self._scanned = scanned
+        self._suspected = suspected
+        self._structure_only = structure_only
+        # Objects are kept beside what they became, so that no other is given their identity.
+        self._objects: dict[tuple[int, str | None, bool], tuple[Any, Any]] = {}
+        self._clean: dict[int, Any] = {}
+        """Objects that stay as they are, by identity."""
+        self._texts: dict[str, tuple[str, tuple[Found, ...]]] = {}
+        self._clean_texts: set[str] = set()
+        self._plain_keys: dict[Any, bool] = {}
+        self._depth = 0
+
+    def redacted(self, value: Any) -> tuple[Any, list[Found]]:
+        """Give a value without its secrets, and what was found in it."""
+        found: list[Found] = []
+        if not _is_container(value):
+            return self._leaf({}, "", value, None, found), found
+        if not (self._structure_only or self._depth):
+            self._sift(value)
+        return self._container(value, found), found
+
+    def text(self, text: str) -> tuple[str, tuple[Found, ...]]:
+        """Give a text without its secrets, and what was found in it."""
+        if text in self._clean_texts:
+            return text, ()
+        known = self._texts.get(text)
+        if known is None:
+            known = self._first_seen(text)
+            if known[1]:
+                self._texts[text] = known
+            else:
+                self._clean_texts.add(text)
+        return known
+
+    def _sift(self, value: Any) -> None:
+        """Look through many texts at once for those in which there is nothing.
+
+        One look at a long text costs much less than a look at each of many short ones.
+        """
+        batch: list[str] = []
+        size = 0
+        for text in _texts_in(value):
+            if len(text) > _LONGEST_SIFTED or text in self._clean_texts or text in self._texts:
+                continue
+            batch.append(text)
+            size += len(text)
+            if size > _BATCH:
+                self._sift_batch(batch)
+                batch, size = [], 0
+        self._sift_batch(batch)
+
+    def _sift_batch(self, batch: list[str]) -> None:
+        suspected = iter(self._suspected(_BETWEEN.join(batch)))
+        start, end = next(suspected, _NOWHERE)
+        place = 0
+        for text in batch:
+            close = place + len(text)
+            while end <= place:
+                start, end = next(suspected, _NOWHERE)
+            if start >= close and not (
+                _is_json(text) or "base64," in text or is_long_base64(text)
+            ):
+                self._clean_texts.add(text)
+            place = close + len(_BETWEEN)
+
+    # --- Containers ---------------------------------------------------------------------------
+
+    def _container(self, root: Any, found: list[Found]) -> Any:
+        stack = [_Open(root, None, None, is_content=False)]
+        while True:
+            top = stack[-1]
+            child = self._next_container(top, found)
+            if child is not None:
+                stack.append(child)
+                continue
+            whole = top.whole()
+            if whole is not top.source or top.hides or self._structure_only:
+                self._objects[id(top.source), top.hides, top.is_content] = (top.source, whole)
+            else:
+                self._clean[id(top.source)] = top.source
+            stack.pop()
+            if not stack:
+                return whole
+            if whole is not top.source:
+                stack[-1].put(stack[-1].key, whole)
+
+    def _next_container(self, top: _Open, found: list[Found]) -> _Open | None:
+        """Redact the next texts of a container, up to a child that must be walked first."""
+        clean, is_scanned = self._clean_texts, not (self._structure_only or top.hides)
+        is_map = _is_map(top.source)
+        for key, child in top.items:
+            if is_map and not self._is_plain(key):
+                self._rename(top, key, found)
+            elif is_map and is_scanned and isinstance(child, str):
+                if child not in clean:
+                    self._put_text(top, key, child, found)
+                continue
+            if child is None or isinstance(child, bool | int | float):
+                continue
+            if _is_container(child):
+                opened = self._opened(top, key, child)
+                if opened is not None:
+                    return opened
+            else:
+                redacted = self._child(top, key, child, found)
+                if redacted is not child:
+                    top.put(key, redacted)
+        return None
+
+    def _put_text(self, top: _Open, key: str, child: str, found: list[Found]) -> None:
+        redacted, hits = self.text(child)
+        if hits:
+            top.put(key, redacted)
+            self._note(hits, _Trail(top.trail, key), found)
+
+    def _opened(self, top: _Open, key: Any, child: Any) -> _Open | None:
+        """Give a container that must be walked; None where it is known what becomes of it."""
+        name = key if _is_map(top.source) else ""
+        hides = top.hides or self._hides_all(name, child)
+        is_content = top.is_content or (self._structure_only and name in CONTENT)
+        if hides is None and id(child) in self._clean:
+            return None
+        known = self._objects.get((id(child), hides, is_content))
+        if known is None:
+            top.key = key
+            return _Open(child, _Trail(top.trail, key), hides, is_content=is_content)
+        if known[1] is not child:
+            top.put(key, known[1])
+        return None
+
+    def _is_plain(self, key: Any) -> bool:
+        """Tell whether nothing but its text tells what stands under a key, itself no secret."""
+        known = self._plain_keys.get(key)
+        if known is None:
+            known = isinstance(key, str) and not (
+                key in _VALUES or tells_of_blobs(key) or kind_of(key) or self.text(key)[1]
+            )
+            known = known and (key_stays(key) or not self._structure_only)
+            self._plain_keys[key] = known
+        return known
+
+    def _hides_all(self, name: Any, child: Any) -> str | None:
+        """Give the rule by which all texts in a container are secrets."""
+        kind = kind_of(name) if name and isinstance(name, str) else None
+        return kind if kind == "cookie" or not isinstance(child, dict) else None
+
+    def _rename(self, top: _Open, key: Any, found: list[Found]) -> None:
+        text = str(key)
+        renamed, hits = self.text(text)
+        if self._structure_only and not (is_placeholder(renamed) or key_stays(renamed)):
+            top.renamed[key] = self._placeholders.of_key(text)
+        elif renamed != key:
+            top.renamed[key] = renamed
+            self._note(hits, _Trail(top.trail, renamed), found)
+
+    def _child(self, top: _Open, key: Any, child: Any, found: list[Found]) -> Any:
+        trail = _Trail(top.trail, key)
+        if _is_map(top.source):
+            holder = cast("dict[str, Any]", top.source)
+            name = str(key)
+            if name in _VALUES:
+                name = next((holder[n] for n in _NAMES if isinstance(holder.get(n), str)), name)
+            if top.is_content:
+                return dropped(child) if isinstance(child, str) else child
+        else:
+            holder, name = {}, _name_before(top.source, key)
+        if top.hides is not None and isinstance(child, str):
+            return self._hidden(child, top.hides, trail, found)
+        return self._leaf(holder, name, child, trail, found)
+
+    # --- Texts --------------------------------------------------------------------------------
+
+    def _leaf(
+        self,
+        holder: Mapping[str, Any],
+        name: str,
+        value: Any,
+        trail: _Trail | None,
+        found: list[Found],
+    ) -> Any:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if not isinstance(value, str):
+            # No JSON: nothing is known of it, so it is not passed on as it is.
+            value = str(value)
+        if self._structure_only:
+            if not stays(name, value):
+                return dropped(value)
+        else:
+            kind = blob_kind(holder, name, value)
+            if kind is not None and not is_placeholder(value):
+                return self._blob(kind, value, trail, found)
+        kind = kind_of(name) if name else None
+        if kind is not None and _is_held(holder, name, value, kind):
+            return self._hidden(value, kind, trail, found)
+        redacted, hits = self.text(value)
+        if hits and self._structure_only and not is_placeholder(redacted):
+            # Not the one word any more for which it was to stay.
+            return dropped(value)
+        self._note(hits, trail, found)
+        return redacted
+
+    def _blob(self, kind: str, value: str, trail: _Trail | None, found: list[Found]) -> str:
+        if not value:
+            return value
+        data_url = value.startswith("data:") and data_urls(value)
+        placeholder = blob(kind, data_url[0][2] if data_url else value)
+        found.append(Found(_pointer(trail), placeholder))
+        return placeholder
+
+    def _hidden(self, value: str, kind: str, trail: _Trail | None, found: list[Found]) -> str:
+        """Give the placeholder of a value that is secret by its key; a scheme before it stays."""
+        known, hits = self.text(value)
+        if is_placeholder(known) or not is_worth_hiding(value):
+            if self._structure_only:
+                known = dropped(known)
+            self._note(hits, trail, found)
+            return known
+        if kind == "cookie" and "=" in value:
+            return _COOKIE.sub(lambda each: self._cookie(each, trail, found), value)
+        scheme = _SCHEME.match(value)
+        begin = scheme.end() if scheme else 0
+        if not is_worth_hiding(value[begin:]) or is_placeholder(value[begin:]):
+            return value
+        placeholder = self._placeholders.of(value[begin:], kind)
+        found.append(Found(_pointer(trail), placeholder))
+        return value[:begin] + placeholder
+
+    def _cookie(self, match: re.Match[str], trail: _Trail | None, found: list[Found]) -> str:
+        name, value = match.groups()
+        is_about = name.lower() in _ABOUT_COOKIES
+        if is_about or is_placeholder(value) or not is_worth_hiding(value):
+            return match[0]
+        placeholder = self._placeholders.of(value, "cookie")
+        found.append(Found(_pointer(trail), placeholder))
+        return name + placeholder
+
+    def _first_seen(self, text: str) -> tuple[str, tuple[Found, ...]]:
+        found: list[Found] = []
+        if is_long_base64(text):
+            placeholder = blob("base64", text)
+            return placeholder, (Found("", placeholder),)
+        for url in reversed(data_urls(text)):
+            placeholder = blob(url[1] or "data", url[2])
+            text = text[: url.start()] + placeholder + text[url.end() :]
+            found.append(Found("", placeholder))
+        text = self._json(text, found)
+        text, more = self._scanned(text)
+        return text, (*found, *more)
+
+    def _json(self, text: str, found: list[Found]) -> str:
+        """Give a text that is JSON without the secrets in it, written anew only if it has any."""
+        if not _is_json(text) or self._depth >= _DEEPEST_JSON:
+            return text
+        with suppress(msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+            value = msgspec.json.decode(text)
+            self._depth += 1
+            try:
+                redacted, hits = self.redacted(value)
+            finally:
+                self._depth -= 1
+            if redacted is not value and redacted != value:
+                found += hits
+                return _encoded(redacted, text)
+        return text
+
+    def _note(self, hits: tuple[Found, ...], trail: _Trail | None, found: list[Found]) -> None:
+        if hits:
+            place = _pointer(trail)
+            found += (Found(place + each.place, each.placeholder) for each in hits)
+
+
+def _is_map(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, dict | list | tuple)
+
+
+def _is_held(holder: Mapping[str, Any], name: str, value: str, kind: str) -> bool:
+    """Tell whether what a telling key holds is what its name says."""
+    if not is_worth_hiding(value) or (is_number(value) and kind != "password"):
+        return False
+    if not holder:
+        # The element before it names it, as in the arguments of a command: no word is meant.
+        return looks_chosen(value) or kind in {"authorization", "cookie"}
+    # The parts of a text are called tokens too.
+    return kind != "token" or len(name) > len("token") or not value.strip().isalpha()
+
+
+def _is_json(text: str) -> bool:
+    """Tell whether a text is bracketed as JSON is."""
+    begin, end = text[:1], text[-1:]
+    if begin.isspace() or end.isspace():
+        whole = text.strip()
+        begin, end = whole[:1], whole[-1:]
+    return (begin, end) in {("{", "}"), ("[", "]"), ('"', '"')}
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Give every text of a value once for each object that holds it."""
+    waiting = [value]
+    met: set[int] = set()
+    while waiting:
+        holder: Any = waiting.pop()
+        if id(holder) in met:
+            continue
+        met.add(id(holder))
+        for each in holder.values() if _is_map(holder) else holder:
+            if isinstance(each, str):
+                yield each
+            elif _is_container(each):
+                waiting.append(each)
+
+
+def _name_before(elements: Any, index: int) -> str:
+    """Give what names an element of a list: an option before it, or the first of a pair."""
+    before = elements[index - 1] if index else None
+    if not isinstance(before, str) or len(before) > LONGEST:
+        return ""
+    return before if before.startswith("-") or len(elements) == _PAIR else ""
+
+
+def _pointer(trail: _Trail | None) -> str:
+    keys: list[str | int] = []
+    while trail is not None:
+        keys.append(trail.key)
+        trail = trail.above
+    return pointer(tuple(reversed(keys)))
+
+
+def _encoded(value: Any, like: str) -> str:
+    """Give a value as JSON, indented if the text that it was read from is."""
+    encoded = msgspec.json.encode(value)
+    indent = _INDENT.match(like.lstrip())
+    if indent:
+        encoded = msgspec.json.format(encoded, indent=len(indent[1]))
+    elif '": ' in like:
+        encoded = msgspec.json.format(encoded, indent=0)
+    return encoded.decode()
