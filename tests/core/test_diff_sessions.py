@@ -208,3 +208,10 @@ def test_messages_that_only_one_state_has_are_rows_too():
 
     assert [row.sign for row in found.messages if isinstance(row, ComparedMessage)] == ["+"]
     assert found.counts.added == 1
+
+
+def test_an_empty_list_of_messages_that_only_one_state_has_is_a_setting():
+    found = compare({}, {"messages": []})
+
+    assert [edit.path for edit in found.settings] == [("messages",)]
+    assert found.counts.added == 1

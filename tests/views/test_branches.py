@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hostile_files import SAMPLES
 
+from tt_debugger.core.diff.divergence import divergence
+from tt_debugger.core.diff.side import Side
 from tt_debugger.core.diff.side_by_side import compare_sides
 from tt_debugger.debugger import Debugger
 from tt_debugger.views.branches import divergence_words
@@ -16,6 +18,10 @@ AGAIN = (
     "after it: A 8 checkpoints, B 24 checkpoints; "
     "they say the same once, at rows 34 and 44, but do not meet again"
 )
+
+
+def said(old: Side, new: Side) -> list[str]:
+    return list(divergence_words(compare_sides(old, new), divergence(old, new)))
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +57,12 @@ def pi() -> Any:
 def test_where_two_points_part_is_said_in_a_sentence(
     pi: Debugger, a: int, b: int, words: list[str]
 ) -> None:
-    compared = compare_sides(pi.side(a - 1), pi.side(b - 1))
-
-    assert list(divergence_words(compared)) == words
+    assert said(pi.side(a - 1), pi.side(b - 1)) == words
 
 
 def test_two_sessions_without_a_beginning_in_common_say_so(pi: Debugger) -> None:
     with Debugger.open(str(SAMPLES / "tau.jsonl")) as tau:
-        compared = compare_sides(pi.side(62), tau.side(36))
-
-        first, second = divergence_words(compared)
+        first, second = said(pi.side(62), tau.side(36))
     assert first == "they have no beginning in common"
     assert second.startswith("in all: A 37 checkpoints, B 29 checkpoints")
 
@@ -71,9 +73,8 @@ def test_a_copy_that_goes_on_has_the_same_checkpoints(pi: Debugger, tmp_path: Pa
     copy.write_bytes(b"".join(lines[:15]))
     with Debugger.open(str(copy)) as shorter:
         row = len(shorter.session) - 1
-        compared = compare_sides(shorter.side(row), pi.side(row + 2))
 
-        assert list(divergence_words(compared)) == [
+        assert said(shorter.side(row), pi.side(row + 2)) == [
             f"the same checkpoints up to row {row + 1}, {shorter.session.ids[row]}",
             "after it: A nothing, B 2 checkpoints",
         ]

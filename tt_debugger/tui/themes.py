@@ -158,8 +158,8 @@ HIGH_CONTRAST = _look(
         "code": "#9df3f3",
         "cursor": "#00407a",
         "cursor_far": "#333333",
-        "change_ground": "#5c3500",
-        "accent_ground": "#00456e",
+        "change_ground": "#3a2200",
+        "accent_ground": "#003050",
     },
     is_dark=True,
 )

@@ -19,18 +19,17 @@ from tt_debugger.views.values import counted, preview
 _LONGEST_SUMMARY = 60
 
 
-def heading_lines(compared: SideBySide, palette: Palette) -> Iterator[Text]:
+def heading_lines(compared: SideBySide, parted: Divergence, palette: Palette) -> Iterator[Text]:
     """Give what A and B are, where they part, and what was not looked at."""
     yield _side_line("A", compared.old, palette.remove, palette)
     yield _side_line("B", compared.new, palette.add, palette)
-    yield from (Text(line, palette.dim) for line in divergence_words(compared))
+    yield from (Text(line, palette.dim) for line in divergence_words(compared, parted))
     if compared.is_normal:
         yield Text(normal_words(compared), palette.dim)
 
 
-def divergence_words(compared: SideBySide) -> Iterator[str]:
+def divergence_words(compared: SideBySide, found: Divergence) -> Iterator[str]:
     """Give where two sides part and whether they meet again, a sentence a line."""
-    found = compared.divergence
     old, new = compared.old.session, compared.new.session
     if found.by is By.TREE and not (found.old_after and found.new_after):
         later = found.old_after or found.new_after

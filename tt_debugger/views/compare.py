@@ -39,10 +39,11 @@ _VALUE = 200
 """Characters of a value that is told in one line."""
 
 
-class Masked(msgspec.Struct, frozen=True):
-    """How much differs and is not told, by rule."""
+class Preface(msgspec.Struct, frozen=True):
+    """What is said before all else, and how much differs and is not told, by rule."""
 
-    counts: tuple[tuple[str, int], ...]
+    notes: tuple[str, ...]
+    masked: tuple[tuple[str, int], ...]
 
 
 class EqualMessage(msgspec.Struct, frozen=True):
@@ -52,7 +53,7 @@ class EqualMessage(msgspec.Struct, frozen=True):
     new_place: int
 
 
-What = Masked | Edit | EqualRun | EqualMessage | ComparedMessage
+What = Preface | Edit | EqualRun | EqualMessage | ComparedMessage
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -86,12 +87,16 @@ class Block(msgspec.Struct, frozen=True):
 
 
 class ComparisonView(msgspec.Struct, frozen=True):
-    """A comparison as it is drawn; `hint` tells how the masked ones are shown, if they can be."""
+    """A comparison as it is drawn, with what is said before it.
+
+    `hint` tells how what is masked can be shown.
+    """
 
     comparison: Comparison
     palette: Palette
     glyphs: Glyphs
     hint: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def digits(self) -> int:
@@ -103,9 +108,9 @@ class ComparisonView(msgspec.Struct, frozen=True):
         """Give all blocks in order; `opened` are the old places where open stretches begin."""
         comparison, begins = self.comparison, frozenset(opened)
         blocks: list[Block] = []
-        if comparison.masked:
+        if comparison.masked or self.notes:
             counts = sorted(comparison.masked.items(), key=lambda each: -each[1])
-            blocks.append(Block(Masked(tuple(counts)), Sign.EQUAL))
+            blocks.append(Block(Preface(self.notes, tuple(counts)), Sign.EQUAL))
         number = 0
         for edit in comparison.settings:
             blocks.append(Block(edit, _SIGNS[edit.op], number))
@@ -129,8 +134,8 @@ class ComparisonView(msgspec.Struct, frozen=True):
         """Give a block as lines; open, it folds nothing."""
         texts = TextView(self.palette, self.glyphs, is_open)
         match block.what:
-            case Masked() as masked:
-                yield self._masked(masked)
+            case Preface() as preface:
+                yield from self._preface(preface)
             case Edit() as edit:
                 yield from _EditView(texts, self._name_width).lines(edit)
             case EqualRun() as run:
@@ -159,11 +164,13 @@ class ComparisonView(msgspec.Struct, frozen=True):
         sizes = [cell_len(safe_line(name)) for name in names]
         return max((size for size in sizes if size <= WIDEST_NAME), default=0)
 
-    def _masked(self, masked: Masked) -> Line:
-        told = ", ".join(f"{count:,} {name}" for name, count in masked.counts)
-        hint = f"; {self.hint}" if self.hint else ""
-        said = Text(f"masked: {safe_line(told)}{hint}", self.palette.dim)
-        return Line(said, None, is_note=True)
+    def _preface(self, preface: Preface) -> Iterator[Line]:
+        notes = list(preface.notes)
+        if preface.masked:
+            told = ", ".join(f"{count:,} {name}" for name, count in preface.masked)
+            notes.append(f"masked: {told}{'; ' if self.hint else ''}{self.hint}")
+        for note in notes:
+            yield Line(Text(safe_line(note), self.palette.dim), None, is_note=True)
 
     def _run(self, run: EqualRun, block: Block) -> Line:
         dots = self.glyphs.turn * 3

@@ -106,13 +106,16 @@ class MessageView(msgspec.Struct, frozen=True):
 
     def _told(self, row: ComparedMessage) -> Iterator[Line]:
         old, new = (None if each is msgspec.UNSET else each for each in (row.old, row.new))
-        is_empty = True
-        for told in self._entries(old, new, row.aspects):
-            is_empty = False
-            yield from self._entry(told)
-        if is_empty:
+        is_silent = all(aspect.equal for aspect in row.aspects)
+        entries = self._entries(old, new, row.aspects)
+        first = next(entries, None)
+        if first is None:
             label = Text(_label(new if old is None else old), self.texts.palette.strong)
             yield Line(None if old is None else label, None if new is None else label)
+            return
+        yield from self._entry(first)
+        for told in () if is_silent else entries:
+            yield from self._entry(told)
 
     def _entries(self, old: Any, new: Any, aspects: Sequence[ComparedAspect]) -> Iterator[_Told]:
         """Give what is to be told, the title of a call and its path or command as one."""

@@ -19,7 +19,7 @@ FEW = 6
 """Lines of a text that stands on one side alone, before the others are folded."""
 LONG_RUN = 12
 """Lines in a row that differ, before the others are folded."""
-MOST = 2000
+MOST = 500
 """Lines that are shown of an open text."""
 LARGEST = 24_000
 """Characters that are compared line by line, between the equal ends of two texts."""

@@ -9,6 +9,8 @@ import click
 
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, two_points, unshielded
+from tt_debugger.core.changes import State
+from tt_debugger.core.diff.divergence import Divergence, divergence
 from tt_debugger.core.diff.edits import edit_json
 from tt_debugger.core.diff.side_by_side import SideBySide, ThreeWay, compare_sides, three_way
 from tt_debugger.errors import UsageError
@@ -44,33 +46,34 @@ def command(a: str, b: str, *, as_json: bool, **wanted: bool) -> int:
             theirs.side(other, uncompacted=uncompacted),
             mask=mask,
         )
+        parted = divergence(compared.old, compared.new)
         against = None
         if wanted["three_way"]:
-            against = _three_way(compared, mine, mask=mask, uncompacted=uncompacted)
+            base = _base(compared, parted, mine, uncompacted=uncompacted)
+            against = three_way(base, compared.old.state, compared.new.state, mask=mask)
         if as_json:
-            output.json_line(_answer(compared, against))
+            output.json_line(_answer(compared, parted, against))
         else:
             write = output.lines if wanted["no_pager"] else output.paged
-            write(_lines(compared, against, is_brief=wanted["stat"]))
+            write(_lines(compared, parted, against, is_brief=wanted["stat"]))
         return 0 if compared.comparison.equal else DIFFERENT
 
 
-def _three_way(
-    compared: SideBySide, debugger: Debugger, *, mask: bool, uncompacted: bool
-) -> ThreeWay:
-    point = compared.divergence.old_point
-    if point is None or compared.is_normal:
+def _base(
+    compared: SideBySide, parted: Divergence, debugger: Debugger, *, uncompacted: bool
+) -> State:
+    """Give the state from which both sides came."""
+    if parted.old_point is None or compared.is_normal:
         raise UsageError(
             "a three-way comparison needs two sides of one format that begin alike",
             "leave out --three-way",
         )
-    base = debugger.state(point, uncompacted=uncompacted)
-    return three_way(base, compared.old.state, compared.new.state, mask=mask)
+    return debugger.state(parted.old_point, uncompacted=uncompacted)
 
 
-def _answer(compared: SideBySide, against: ThreeWay | None) -> dict[str, Any]:
+def _answer(compared: SideBySide, found: Divergence, against: ThreeWay | None) -> dict[str, Any]:
     """Give the object of CONTRACT, with how the branches part; of two formats, that they are."""
-    found, old, new = compared.divergence, compared.old.session, compared.new.session
+    old, new = compared.old.session, compared.new.session
     point = None if found.old_point is None else old.ids[found.old_point]
     answer = diff_json(compared.comparison, compared.old.name, compared.new.name, point)
     answer["divergence"] = {
@@ -96,7 +99,9 @@ def _answer(compared: SideBySide, against: ThreeWay | None) -> dict[str, Any]:
     return answer
 
 
-def _lines(compared: SideBySide, against: ThreeWay | None, *, is_brief: bool) -> Iterator[Text]:
+def _lines(
+    compared: SideBySide, parted: Divergence, against: ThreeWay | None, *, is_brief: bool
+) -> Iterator[Text]:
     from rich.text import Text
 
     from tt_debugger.views.branches import heading_lines, three_way_lines
@@ -105,7 +110,7 @@ def _lines(compared: SideBySide, against: ThreeWay | None, *, is_brief: bool) ->
     from tt_debugger.views.compare_stat import stat_lines
 
     palette, glyphs = output.palette(), output.glyphs()
-    yield from heading_lines(compared, palette)
+    yield from heading_lines(compared, parted, palette)
     yield Text(counts_text(compared.comparison.counts), palette.strong)
     if against is not None:
         yield Text()

@@ -140,7 +140,7 @@ def _split(difference: Difference | None) -> tuple[InList | None, Difference | N
         return of_messages, InObject(removed, added, inside)
     for values, is_removal in ((removed, True), (added, False)):
         messages = values.get(MESSAGES)
-        if isinstance(messages, list):
+        if messages and isinstance(messages, list):
             del values[MESSAGES]
             items = tuple(enumerate(cast("list[Any]", messages)))
             of_messages = InList(items, (), (), ()) if is_removal else InList((), items, (), ())

@@ -1,4 +1,4 @@
-"""Two checkpoints of one session or of two: what differs, and where their branches part."""
+"""Two checkpoints of one session or of two side by side, and against where they came from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import msgspec
 from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import State
 from tt_debugger.core.diff.comparing import Comparison, compare
-from tt_debugger.core.diff.divergence import Divergence, divergence
 from tt_debugger.core.diff.edits import Edit, Op
 from tt_debugger.core.diff.normal import left_out, normal_state
 from tt_debugger.core.diff.side import Side
@@ -15,7 +14,7 @@ from tt_debugger.core.paths import Path
 
 
 class SideBySide(msgspec.Struct, frozen=True):
-    """Two sides, what differs between their states, and where their branches part.
+    """Two sides, and what differs between their states.
 
     States of two formats are compared in the normal form: `is_normal` tells so, `left_out` the
     keys of either state that it has not.
@@ -24,20 +23,18 @@ class SideBySide(msgspec.Struct, frozen=True):
     old: Side
     new: Side
     comparison: Comparison
-    divergence: Divergence
     is_normal: bool
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...]
 
 
 def compare_sides(old: Side, new: Side, *, mask: bool = True) -> SideBySide:
-    """Compare two checkpoints."""
+    """Compare the states of two checkpoints."""
     is_normal = old.session.format != new.session.format
     states, missing = (old.state, new.state), ()
     if is_normal:
         missing = tuple(dict.fromkeys((*left_out(old.state), *left_out(new.state))))
         states = (normal_state(old.state), normal_state(new.state))
-    comparison = compare(*states, mask=mask)
-    return SideBySide(old, new, comparison, divergence(old, new), is_normal, missing)
+    return SideBySide(old, new, compare(*states, mask=mask), is_normal, missing)
 
 
 class ThreeWay(msgspec.Struct, frozen=True):

@@ -1,0 +1,254 @@
+"""The comparer: works out in threads what the Compare screen shows, and posts what it found.
+
+An answer carries its question, so that the screen can drop one it no longer wants.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
+# Textual leaves the type parameter of `Worker` open.
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import PurePath
+from threading import Event
+from typing import Any
+
+import msgspec
+from textual.message import Message
+from textual.screen import Screen
+from textual.worker import get_current_worker
+
+from tt_debugger.core.diff.comparing import Comparison
+from tt_debugger.core.diff.divergence import Divergence, divergence
+from tt_debugger.core.diff.side import Side
+from tt_debugger.core.diff.side_by_side import SideBySide, compare_sides
+from tt_debugger.core.refs import Fragment, Point, parse_fragment
+from tt_debugger.core.tree import NO_ROW
+from tt_debugger.debugger import Debugger, exists, split_location
+from tt_debugger.errors import TtdbgError, UnknownRefError
+from tt_debugger.tui.origin import origin_of
+from tt_debugger.views.branches import divergence_words, normal_words
+
+Aim = int | str
+"""One side as it was asked for: a row of the session that is open, or a ref, or LOCATION#REF."""
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is to be compared, and whether what says nothing is masked."""
+
+    old: Aim
+    new: Aim
+    mask: bool = True
+
+
+class End(msgspec.Struct, frozen=True):
+    """One of the two that are compared: what it is called, and what is there."""
+
+    name: str
+    about: str
+    row: int
+    ref: str
+    is_own: bool
+    """Whether it is a checkpoint of the session that is open."""
+
+
+class Compared(Message):
+    """What was asked for is compared; `relation` tells how the two checkpoints are related."""
+
+    def __init__(
+        self,
+        question: Question,
+        ends: tuple[End, End],
+        relation: str,
+        comparison: Comparison,
+        *,
+        is_normal: bool,
+    ) -> None:
+        super().__init__()
+        self.question = question
+        self.ends = ends
+        self.relation = relation
+        self.comparison = comparison
+        self.is_normal = is_normal
+        """Whether states of two formats are compared by what both can say."""
+
+
+class Parted(Message):
+    """Where both ends part, and whether they meet again, is found; in sentences."""
+
+    def __init__(self, question: Question, words: tuple[str, ...]) -> None:
+        super().__init__()
+        self.question = question
+        self.words = words
+
+
+class CompareFailed(Message):
+    """What was asked for cannot be compared."""
+
+    def __init__(self, question: Question, error: TtdbgError) -> None:
+        super().__init__()
+        self.question = question
+        self.error = error
+
+
+class Located(Message):
+    """The row that put a message into the state is found."""
+
+    def __init__(self, row: int, place: int) -> None:
+        super().__init__()
+        self.row = row
+        self.place = place
+
+
+class LocateFailed(Message):
+    """The row that put a message into the state cannot be found."""
+
+    def __init__(self, error: TtdbgError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class _NoLongerWantedError(Exception):
+    """The work was given up while it was done."""
+
+
+class Comparer:
+    """Compares checkpoints of an open session with each other, and with those of other files."""
+
+    def __init__(self, screen: Screen[Any], debugger: Debugger) -> None:
+        self._screen = screen
+        self._debugger = debugger
+        self._others: dict[tuple[str, str | None], Debugger] = {}
+        self._is_left = Event()
+
+    def compare(self, question: Question) -> None:
+        """Begin to compare; what was asked for before is no longer of use."""
+        self._begin("compare", self._compare, question)
+
+    def locate(self, end: End, place: int) -> None:
+        """Begin to look for the row that put a message into the state of a side."""
+        self._begin("locate", self._locate, end, place)
+
+    def close(self) -> None:
+        """Begin nothing more, and let go of other files."""
+        self._is_left.set()
+        while self._others:
+            self._others.popitem()[1].close()
+
+    def _begin(self, group: str, work: Callable[..., None], *arguments: object) -> None:
+        self._screen.run_worker(
+            partial(work, *arguments), thread=True, group=group, exclusive=True
+        )
+
+    def _compare(self, question: Question) -> None:
+        worker = get_current_worker()
+
+        def is_wanted() -> bool:
+            return not (self._is_left.is_set() or worker.is_cancelled)
+
+        try:
+            (mine, old_end), (theirs, new_end) = map(self._end, (question.old, question.new))
+            old, new = mine.side(old_end.row), theirs.side(new_end.row)
+        except TtdbgError as error:
+            self._tell_if(is_wanted, CompareFailed(question, error))
+            return
+        finally:
+            if self._is_left.is_set():
+                self.close()
+        compared = compare_sides(old, new, mask=question.mask)
+        relation = _relation(mine, old_end.row, new_end.row) if mine is theirs else ""
+        answer = Compared(
+            question,
+            (old_end, new_end),
+            relation,
+            compared.comparison,
+            is_normal=compared.is_normal,
+        )
+        self._tell_if(is_wanted, answer)
+        # Where they part may take a walk along both paths: what differs is told before.
+        with suppress(_NoLongerWantedError, TtdbgError):
+            found = divergence(_while(is_wanted, old), _while(is_wanted, new))
+            self._tell_if(is_wanted, Parted(question, words_of(compared, found)))
+
+    def _tell_if(self, is_wanted: Callable[[], bool], answer: Message) -> None:
+        if is_wanted():
+            self._screen.post_message(answer)
+
+    def _end(self, aim: Aim) -> tuple[Debugger, End]:
+        """Give the session of an end, and what is there."""
+        if isinstance(aim, int):
+            return self._debugger, _named(self._debugger, aim, is_own=True)
+        location, fragment = split_location(aim)
+        if not exists(location):
+            location, fragment = self._debugger.location, parse_fragment(aim.removeprefix("#"))
+        if fragment.is_range:
+            raise UnknownRefError(
+                "a range is no single point", "compare its two ends with each other"
+            )
+        debugger = self._opened(location, fragment)
+        point = fragment.points[0] if fragment.points else Point(None, "@")
+        is_own = debugger is self._debugger
+        return debugger, _named(debugger, debugger.row(point), is_own=is_own)
+
+    def _opened(self, location: str, fragment: Fragment) -> Debugger:
+        own = self._debugger
+        if location == own.location and fragment.session in {None, own.session.id}:
+            return own
+        key = location, fragment.session
+        if key not in self._others:
+            self._others[key] = Debugger.open(location, fragment.session)
+        return self._others[key]
+
+    def _locate(self, end: End, place: int) -> None:
+        debugger = self._debugger
+        try:
+            row = origin_of(
+                debugger.session.tree, end.row, place, debugger.state, debugger.changes
+            )
+        except TtdbgError as error:
+            self._screen.post_message(LocateFailed(error))
+        else:
+            self._screen.post_message(Located(row, place))
+
+
+def words_of(compared: SideBySide, parted: Divergence) -> tuple[str, ...]:
+    """Give where both sides part, and what was not looked at, in sentences."""
+    words = tuple(divergence_words(compared, parted))
+    return (*words, normal_words(compared)) if compared.is_normal else words
+
+
+def _while(is_wanted: Callable[[], bool], side: Side) -> Side:
+    """Give a side that ends the work once nobody wants it any more."""
+
+    def messages_along(rows: Sequence[int]) -> Iterator[Sequence[Any]]:
+        for messages in side.messages_along(rows):
+            if not is_wanted():
+                raise _NoLongerWantedError
+            yield messages
+
+    return msgspec.structs.replace(side, messages_along=messages_along)
+
+
+def _named(debugger: Debugger, row: int, *, is_own: bool) -> End:
+    """Give a side by its row and what is there, of another file by its name too."""
+    session = debugger.session
+    head = session.heads[row]
+    file = "" if is_own else f"{PurePath(debugger.location).name} "
+    name = f"{file}row {row + 1}"
+    return End(name, f"{head.name}  {head.summary}", row, debugger.ref(row), is_own)
+
+
+def _relation(debugger: Debugger, old: int, new: int) -> str:
+    """Tell how two checkpoints of a session are related: by the point where their paths part."""
+    tree = debugger.session.tree
+    common = tree.common_ancestor(old, new)
+    if old == new:
+        return "one checkpoint"
+    if common == NO_ROW:
+        return "no common root"
+    if common == old:
+        return f"B is {tree.depth(new) - tree.depth(old):,} on from A"
+    if common == new:
+        return f"A is {tree.depth(old) - tree.depth(new):,} on from B"
+    return f"fork point {common + 1}"
