@@ -215,7 +215,8 @@ def _renamed(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
 def _at_odd_time(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
     place = _place(draw, lines)
     record = _record(lines[place])
-    timed = [(each, key) for _, each in containers(record) for key in each if "time" in str(key)]
+    objects = [each for _, each in containers(record) if isinstance(each, dict)]
+    timed = [(each, key) for each in objects for key in each if "time" in key]
     if not timed:
         return lines
     container, key = draw(st.sampled_from(timed))

@@ -289,18 +289,27 @@ class Debugger:
         except CannotReadError:
             return []
 
+    def changes_along(
+        self, path: Sequence[int], *, uncompacted: bool = False
+    ) -> Iterator[tuple[Change, ...]]:
+        """Give the changes of rows of which each is the parent of the next, in one walk.
+
+        Others may ask meanwhile.
+        """
+        for begin in range(0, len(path), BATCH):
+            with self._gate():
+                replay = self._replay(uncompacted=uncompacted)
+                found = list(replay.changes_along(path[begin : begin + BATCH]))
+            yield from found
+
     def messages_along(
         self, path: Sequence[int], *, uncompacted: bool = False
     ) -> Iterator[list[dict[str, Any]]]:
-        """Give the messages that each of some rows put in; each is the parent of the next.
-
-        Others may ask between any two.
-        """
+        """Give the messages that each of such rows put in, none where one is unreadable."""
         for begin in range(0, len(path), BATCH):
             rows = path[begin : begin + BATCH]
             try:
-                with self._gate():
-                    found = list(self._replay(uncompacted=uncompacted).changes_along(rows))
+                found = list(self.changes_along(rows, uncompacted=uncompacted))
             except CannotReadError:
                 yield from (self.messages_at(row, uncompacted=uncompacted) for row in rows)
             else:

@@ -6,8 +6,11 @@ import json
 from collections.abc import Callable, Iterator
 
 import click
+from bench.compare_screen import compare_screen
+from bench.differing import differing
 from bench.figures import Figure, machine, table
 from bench.key_latency import key_latency
+from bench.redacting import redacting
 from bench.size import size
 from bench.startup import startup
 from bench.whole_session import filter_switch, first_hit
@@ -21,8 +24,11 @@ BENCHMARKS: dict[str, Benchmark] = {
     "state": state_opened,
     "filter": filter_switch,
     "search": first_hit,
+    "diff": differing,
+    "compare": compare_screen,
     "size": size,
     "startup": startup,
+    "redact": redacting,
 }
 
 

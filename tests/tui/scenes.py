@@ -70,6 +70,10 @@ SCENES = (
     Scene("help", ("question_mark",), "row=50"),
     Scene("themes", ("T",), "row=50"),
     Scene("copy", ("y",), "row=16"),
+    Scene("compare", ("d", "@", *("n",) * 14), "row=23"),
+    Scene("compare-step", ("d", "d"), "row=50"),
+    Scene("compare-other", ("d", "colon", *f"{FOLDER}/tau.jsonl", "enter"), "row=23"),
+    Scene("diff", ("d",), "row=23"),
     Scene("sessions", location=FOLDER),
     Scene("error", location=FOLDER, then=_cannot_read),
 )

@@ -8,8 +8,10 @@ from textual.widgets import Input
 from tui.driving import SAMPLES, drive, press, said, seen, settled, tree
 
 from tt_debugger.core.diff.comparing import ComparedMessage, EqualRun
+from tt_debugger.tui.exporter import Place
 from tt_debugger.tui.screens.compare import CompareScreen
 from tt_debugger.tui.screens.dialog import ErrorScreen
+from tt_debugger.tui.screens.export import ExportScreen
 from tt_debugger.tui.screens.timeline import TimelineScreen
 from tt_debugger.tui.widgets.bars import BottomBar
 from tt_debugger.tui.widgets.mini_map import MiniMap
@@ -294,16 +296,13 @@ def test_copies_name_what_they_hold():
     drive(script, ref="row=23")
 
 
-def test_x_tells_that_an_export_is_wanted():
+def test_x_exports_what_is_compared():
     async def script(pilot):
-        await press(pilot, "d", "@")
-        wanted = []
-        screen = pilot.app.screen
-        post = screen.post_message
-        screen.post_message = lambda message: wanted.append(message) or post(message)
-        await press(pilot, "x")
-        exports = [each for each in wanted if isinstance(each, CompareScreen.ExportWanted)]
-        assert [each.question for each in exports] == [screen._question]
+        await press(pilot, "d", "@", "x")
+        assert isinstance(pilot.app.screen, ExportScreen)
+        assert pilot.app.screen._places == (Place(22), Place(62))
+        await press(pilot, "escape")
+        assert said(pilot) == "nothing is written"
 
     drive(script, ref="row=23")
 
@@ -388,3 +387,20 @@ def test_the_footer_of_the_smallest_terminal_has_the_way_back():
         assert pilot.app.screen.query_one(BottomBar).render().plain.rstrip().endswith("q back")
 
     drive(script, ref="row=23", size=(80, 24))
+
+
+def test_u_compares_all_that_was_ever_said_and_the_context_again():
+    async def script(pilot):
+        def gone():
+            return pilot.app.screen._answer.comparison.counts.removed
+
+        await press(pilot, "d", "@")
+        compacted = gone()
+        assert "all that was said" not in seen(pilot)
+        await press(pilot, "u")
+        assert "all that was said" in seen(pilot)
+        assert gone() < compacted
+        await press(pilot, "u")
+        assert gone() == compacted
+
+    drive(script, ref="row=39")

@@ -29,6 +29,7 @@ from tt_debugger.errors import TtdbgError
 from tt_debugger.tui.keys import CHOOSER, DIALOG, HELP, SESSIONS, TIMELINE, Key
 from tt_debugger.tui.loader import Failed
 from tt_debugger.tui.screens.chooser import ChooserScreen
+from tt_debugger.tui.screens.compare import CompareScreen
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.help import HelpScreen
 from tt_debugger.tui.screens.prompt import KeyScreen, LineScreen
@@ -303,6 +304,16 @@ async def _(pilot, key):
     await at(pilot, 19)
     await press(pilot, key, "r")
     assert pilot.app.clipboard == f"{SAMPLES / 'pi.jsonl'}#36bf"
+
+
+@does("timeline", "diff")
+async def _(pilot, key):
+    await at(pilot, 19)
+    await press(pilot, key, "d")
+    assert isinstance(pilot.app.screen, CompareScreen)
+    assert [end.row for end in pilot.app.screen._answer.ends] == [18, 19]
+    await press(pilot, "q")
+    assert tree(pilot).cursor_row == 19
 
 
 @does("timeline", "scrubber")

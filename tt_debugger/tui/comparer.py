@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from textual.message import Message
@@ -30,16 +30,20 @@ from tt_debugger.errors import TtdbgError, UnknownRefError
 from tt_debugger.tui.origin import origin_of
 from tt_debugger.views.branches import divergence_words, normal_words
 
+if TYPE_CHECKING:
+    from tt_debugger.tui.exporter import Exporter
+
 Aim = int | str
 """One side as it was asked for: a row of the session that is open, or a ref, or LOCATION#REF."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is to be compared, and whether what says nothing is masked."""
+    """What is to be compared, whether what says nothing is masked, and whether all ever said."""
 
     old: Aim
     new: Aim
     mask: bool = True
+    uncompacted: bool = False
 
 
 class End(msgspec.Struct, frozen=True):
@@ -72,6 +76,11 @@ class Compared(Message):
         self.comparison = comparison
         self.is_normal = is_normal
         """Whether states of two formats are compared by what both can say."""
+
+    def compares_the_same(self, other: Compared) -> bool:
+        """Tell whether it is about the same two states."""
+        are_alike = self.question.uncompacted == other.question.uncompacted
+        return are_alike and self.ends == other.ends
 
 
 class Parted(Message):
@@ -126,9 +135,15 @@ class Comparer:
         """Begin to compare; what was asked for before is no longer of use."""
         self._begin("compare", self._compare, question)
 
-    def locate(self, end: End, place: int) -> None:
+    def locate(self, question: Question, end: End, place: int) -> None:
         """Begin to look for the row that put a message into the state of a side."""
-        self._begin("locate", self._locate, end, place)
+        self._begin("locate", self._locate, question, end, place)
+
+    def exporter(self, screen: Screen[Any]) -> Exporter:
+        """Give what exports for a dialog."""
+        from tt_debugger.tui.exporter import Exporter
+
+        return Exporter(screen, self._debugger)
 
     def close(self) -> None:
         """Begin nothing more, and let go of other files."""
@@ -149,7 +164,8 @@ class Comparer:
 
         try:
             (mine, old_end), (theirs, new_end) = map(self._end, (question.old, question.new))
-            old, new = mine.side(old_end.row), theirs.side(new_end.row)
+            old = mine.side(old_end.row, uncompacted=question.uncompacted)
+            new = theirs.side(new_end.row, uncompacted=question.uncompacted)
         except TtdbgError as error:
             self._tell_if(is_wanted, CompareFailed(question, error))
             return
@@ -200,12 +216,14 @@ class Comparer:
             self._others[key] = Debugger.open(location, fragment.session)
         return self._others[key]
 
-    def _locate(self, end: End, place: int) -> None:
+    def _locate(self, question: Question, end: End, place: int) -> None:
         debugger = self._debugger
+        states, changes = (
+            partial(ask, uncompacted=question.uncompacted)
+            for ask in (debugger.state, debugger.changes)
+        )
         try:
-            row = origin_of(
-                debugger.session.tree, end.row, place, debugger.state, debugger.changes
-            )
+            row = origin_of(debugger.session.tree, end.row, place, states, changes)
         except TtdbgError as error:
             self._screen.post_message(LocateFailed(error))
         else:

@@ -76,6 +76,7 @@ _CHANGE = {"state": "next change"}
 _PANE = {"lines": "pane", "state": "pane"}
 _ZOOM = {"lines": "zoom", "state": "zoom"}
 _COPY = {"lines": "copy", "state": "copy"}
+_DIFF = {"lines": "diff", "state": "diff"}
 _SEARCH = {"lines": "search", "state": "search"}
 _TREE = {"lines": "to the tree", "state": "to the tree", "graph": "to the tree"}
 _HELP = {"lines": "help", "state": "help", "graph": "help"}
@@ -175,6 +176,15 @@ TIMELINE = (
     ),
     Key(("z",), "zoom", "the whole screen for this pane, or share it", "Inspector", "zoom", _ZOOM),
     Key(("y",), "copy", "copy: value, path, ref or command", "Inspector", "copy", _COPY),
+    Key(
+        ("d",),
+        "diff",
+        "compare this row: d parent, @ active leaf, ' mark, : a ref",
+        "Compare",
+        "diff",
+        _DIFF,
+    ),
+    Key(("x",), "export", "export the branch that ends here, or the state", "Compare", "export"),
     Key(("s",), "scrubber", "the graph at the top: its marks are told, h l step", "View"),
     Key(("escape",), "tree", "back to the tree; forget the search", "View", "", _TREE),
     Key(("o",), "sessions", "other sessions of this folder", "View"),
@@ -206,6 +216,42 @@ SESSIONS = (
     Key(("ctrl+c",), "app.leave", "quit at once", "View"),
 )
 
+COMPARE = (
+    Key(("j", "down"), "move(1)", "next line", "Move"),
+    Key(("k", "up"), "move(-1)", "previous line", "Move"),
+    Key(("pagedown", "ctrl+d"), "page(1)", "a page down", "Move"),
+    Key(("pageup", "ctrl+u"), "page(-1)", "a page up", "Move"),
+    Key(("g", "home"), "first", "first line", "Move"),
+    Key(("G", "end"), "last", "last line", "Move"),
+    Key(("n",), "change(1)", "next change", "Move", "next change"),
+    Key(("N",), "change(-1)", "previous change", "Move", "previous"),
+    Key(
+        ("enter", "space"),
+        "open",
+        "open what is folded; on a message go to its checkpoint",
+        "Compare",
+        "open",
+    ),
+    Key(("l", "right"), "unfold", "show all of this message, or of this equal stretch", "Compare"),
+    Key(("h", "left"), "fold", "fold it again", "Compare"),
+    Key(("i",), "masks", "compare what is masked too, or mask it again", "Compare", "masks"),
+    Key(
+        ("u",),
+        "uncompacted",
+        "compare all that was ever said, or what is in the context",
+        "Compare",
+    ),
+    Key(("o",), "swap", "the other way round: A and B change places", "Compare"),
+    Key(("s",), "layout", "side by side, or one below the other", "View", "side/unified"),
+    Key(("y",), "copy", "copy: line, message or command", "Compare"),
+    Key(("x",), "export", "export the comparison", "Compare", "export"),
+    Key(("T",), "theme", "choose a theme", "View"),
+    Key(("ctrl+p",), "palette", "all commands by name", "View"),
+    Key(("question_mark",), "help", "this help", "View", "help"),
+    Key(("q", "escape"), "quit", "back to the session", "View", "back"),
+    Key(("ctrl+c",), "app.leave", "quit at once", "View"),
+)
+
 HELP = (
     Key(("j", "down"), "scroll(1)", "down", "Help", "down"),
     Key(("k", "up"), "scroll(-1)", "up", "Help", "up"),
@@ -224,10 +270,20 @@ CHOOSER = (
     Key(("escape",), "close", "close", "Choose", "close"),
 )
 
+EXPORT = (
+    Key(("j", "down"), "move(1)", "next form", "Export", "next"),
+    Key(("k", "up"), "move(-1)", "previous form", "Export", "previous"),
+    Key(("pagedown", "space", "ctrl+d"), "page(1)", "a page of it down", "Export", "scroll"),
+    Key(("pageup", "ctrl+u"), "page(-1)", "a page of it up", "Export"),
+    Key(("s",), "structure", "leave all content out, or take it in", "Export", "structure only"),
+    Key(("enter",), "take", "write it: asks where", "Export", "write"),
+    Key(("escape", "q"), "close", "close, and write nothing", "Export", "close"),
+)
+
 DIALOG = (Key(("escape", "enter", "q", "space"), "close", "close", "Dialog", "close"),)
 
 
-KEYS = (*TIMELINE, *SESSIONS, *HELP, *CHOOSER, *DIALOG)
+KEYS = (*TIMELINE, *SESSIONS, *COMPARE, *HELP, *CHOOSER, *EXPORT, *DIALOG)
 
 
 def bindings(table: tuple[Key, ...], *, types: bool = True) -> list[Binding]:

@@ -14,9 +14,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from itertools import islice
 from threading import Event, Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 from textual.screen import Screen
@@ -34,6 +35,12 @@ from tt_debugger.core.search import Found, Query
 from tt_debugger.debugger import Debugger, tail_of
 from tt_debugger.errors import CannotReadError, TtdbgError
 
+if TYPE_CHECKING:
+    from tt_debugger.tui.comparer import Comparer
+    from tt_debugger.tui.exporter import Exporter
+
+IMPORTED_AHEAD = ("tt_debugger.tui.screens.compare", "tt_debugger.tui.screens.export")
+"""Screens that are imported as soon as the first rows are painted."""
 AHEAD = 16
 """Rows that are read ahead on both sides of the cursor, as soon as half of them are not known."""
 AFTER_PAINTING = 0.03
@@ -251,6 +258,21 @@ class Loader:
         """Begin to lay out other lines."""
         self._begin("outline", self._outline, chosen, folding, row)
 
+    def comparer(self) -> Callable[[Screen[Any]], Comparer] | None:
+        """Give what compares for another screen, None as long as there is no session."""
+        # Only who compares pays for the import.
+        from tt_debugger.tui.comparer import Comparer
+
+        debugger = self._debugger
+        return None if debugger is None else lambda screen: Comparer(screen, debugger)
+
+    def exporter(self) -> Callable[[Screen[Any]], Exporter] | None:
+        """Give what exports for a dialog, None as long as there is no session."""
+        from tt_debugger.tui.exporter import Exporter
+
+        debugger = self._debugger
+        return None if debugger is None else lambda screen: Exporter(screen, debugger)
+
     def complete(self) -> None:
         """Begin to make refs completable."""
         self._begin("complete", self._complete)
@@ -317,6 +339,8 @@ class Loader:
             from tt_debugger.views.message import warm_up
 
             warm_up()
+            for screen in IMPORTED_AHEAD:
+                import_module(screen)
             with suppress(TtdbgError):
                 debugger.remember()
             if len(debugger.session) <= COMPLETED_AHEAD:

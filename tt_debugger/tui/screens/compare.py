@@ -12,7 +12,6 @@ import msgspec
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.message import Message
 from textual.screen import Screen
 
 from tt_debugger.core.diff.comparing import EqualRun
@@ -20,7 +19,6 @@ from tt_debugger.tui.comparer import (
     Compared,
     CompareFailed,
     Comparer,
-    End,
     Located,
     LocateFailed,
     Parted,
@@ -65,14 +63,6 @@ class CompareScreen(KeyedScreen[Arrival | None]):
     KEYS = COMPARE
     BINDINGS = bindings(COMPARE, types=False)
     BLANK = True
-
-    class ExportWanted(Message):
-        """What is compared is to be exported."""
-
-        def __init__(self, question: Question, ends: tuple[End, End]) -> None:
-            super().__init__()
-            self.question = question
-            self.ends = ends
 
     def __init__(
         self,
@@ -150,7 +140,7 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         if message.question != self._question:
             return
         before, self._answer = self._answer, message
-        is_same = before is not None and before.ends == message.ends
+        is_same = before is not None and before.compares_the_same(message)
         if not is_same:
             self._words = ("looking where they part",)
         self._show(keeps_place=is_same)
@@ -202,9 +192,10 @@ class CompareScreen(KeyedScreen[Arrival | None]):
             change = None if block is None else block.change
             place = "" if change is None else f"change {change + 1}/{comparison.counts.total}"
             counts = counts_text(comparison.counts, masked)
-            parts = [place, counts, answer.relation]
+            whole = "all that was said" if answer.question.uncompacted else ""
             if self.size.width < ROOMY:
-                parts = [place, counts_signs(comparison.counts), answer.relation]
+                counts = counts_signs(comparison.counts)
+            parts = [place, counts, whole, answer.relation]
             self.query_one(TopBar).update_from(("compare",), " · ".join(filter(None, parts)) + " ")
         old, new = ((end.name, end.about) for end in answer.ends)
         self.query_one(SideNames).update_from(old, new, is_side_by_side=self._is_beside)
@@ -269,7 +260,7 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         elif own:
             self._is_locating = True
             self.say("looking for its checkpoint", stays=True)
-            self._comparer.locate(*own[0])
+            self._comparer.locate(answer.question, *own[0])
         elif there:
             end, place = there[0]
             self.say(f"message {place + 1} stands in another session: {end.ref}")
@@ -294,6 +285,12 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         """Compare what is masked too, or mask it again."""
         if self._answer is not None:
             self._ask(msgspec.structs.replace(self._question, mask=not self._question.mask))
+
+    def action_uncompacted(self) -> None:
+        """Compare all that was ever said, or what is in the context again."""
+        if self._answer is not None:
+            uncompacted = not self._question.uncompacted
+            self._ask(msgspec.structs.replace(self._question, uncompacted=uncompacted))
 
     def action_swap(self) -> None:
         """Compare the other way round."""
@@ -337,7 +334,10 @@ class CompareScreen(KeyedScreen[Arrival | None]):
                 text = None if message is msgspec.UNSET else json_text(message)
             case "c":
                 old, new = (shlex.quote(end.ref) for end in answer.ends)
-                text = f"ttdbg diff {old} {new}"
+                question = answer.question
+                options = " --no-mask" * (not question.mask)
+                options += " --uncompacted" * question.uncompacted
+                text = f"ttdbg diff {old} {new}{options}"
             case _:
                 pass
         if text is None:
@@ -348,10 +348,20 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         self.say(f"copied {what}")
 
     def action_export(self) -> None:
-        """Ask for an export of what is compared."""
-        if self._answer is not None:
-            self.say("exports from here are not there yet: ttdbg export writes them")
-            self.post_message(self.ExportWanted(self._question, self._answer.ends))
+        """Ask how to export what is compared."""
+        answer = self._answer
+        if answer is not None:
+            from tt_debugger.tui.exporter import Place
+            from tt_debugger.tui.screens.export import ExportScreen
+
+            screen = ExportScreen(
+                tuple(Place(end.row, None if end.is_own else end.ref) for end in answer.ends),
+                self._comparer.exporter,
+                self._palette,
+                self._glyphs,
+                is_masked=answer.question.mask,
+            )
+            self.app.push_screen(screen, lambda said: self.say(said or "nothing is written"))
 
     def action_quit(self) -> None:
         """Go back to the session."""

@@ -4,7 +4,9 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
@@ -15,10 +17,11 @@ from tt_debugger.core.journey import Journey
 from tt_debugger.core.jumps import Found, jump_among
 from tt_debugger.core.refs import Fragment, Resolver
 from tt_debugger.core.search import Jump
+from tt_debugger.core.tree import NO_ROW
 from tt_debugger.tui.copying import ASKED, copied
 from tt_debugger.tui.keys import TIMELINE, bindings
 from tt_debugger.tui.loader import Completes, Marked, Searched
-from tt_debugger.tui.screens import choices
+from tt_debugger.tui.screens import choices, versus
 from tt_debugger.tui.screens.chooser import ChooserScreen
 from tt_debugger.tui.screens.panes import PanesScreen, Place
 from tt_debugger.tui.screens.prompt import KeyScreen, LineScreen
@@ -27,6 +30,10 @@ from tt_debugger.tui.widgets.choice_list import Choice
 from tt_debugger.tui.widgets.scrubber import Scrubber
 from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.palette import Glyphs, Palette
+
+if TYPE_CHECKING:
+    from tt_debugger.tui.comparer import Aim
+    from tt_debugger.tui.screens.compare import Arrival
 
 
 class TimelineScreen(PanesScreen):
@@ -353,6 +360,94 @@ class TimelineScreen(PanesScreen):
                 self.action_tree()
             case _:
                 pass
+
+    # Comparing
+
+    def action_diff(self) -> None:
+        """Ask what to compare the row with."""
+        session, row = self._session, self._row
+        if session is None or row is None:
+            return
+        parent = session.parents[row]
+        marks = {
+            name: session.rows[own] for name, own in self._marks.items() if own in session.rows
+        }
+        asked = versus.asked(row, None if parent == NO_ROW else parent, session.active, marks)
+
+        def take(key: str | None) -> None:
+            self._diff(key, row, marks)
+
+        self.app.push_screen(versus.VersusScreen(asked, self._palette), take)
+
+    def _diff(self, key: str | None, row: int, marks: Mapping[str, int]) -> None:
+        session = self._session
+        if session is None or key is None:
+            return
+        match key:
+            case versus.PARENT if session.parents[row] != NO_ROW:
+                self.compare(session.parents[row], row)
+            case versus.PARENT:
+                self.say(f"row {row + 1} has no parent")
+            case versus.ACTIVE if session.active is not None:
+                self.compare(row, session.active)
+            case versus.MARK if len(marks) == 1:
+                self.compare(next(iter(marks.values())), row)
+            case versus.MARK if marks:
+                asked = f"compare row {row + 1} with the mark: {'  '.join(sorted(marks))}"
+                self.app.push_screen(
+                    KeyScreen(asked, self._palette),
+                    lambda name: self._diff_mark(name, row, marks),
+                )
+            case versus.REF:
+                self._diff_ref(row)
+            case _:
+                self.say("nothing to compare with")
+
+    def _diff_mark(self, name: str | None, row: int, marks: Mapping[str, int]) -> None:
+        if name is not None and name in marks:
+            self.compare(marks[name], row)
+        elif name is not None:
+            self.say(f"there is no mark {name}")
+
+    def _diff_ref(self, row: int) -> None:
+        """Ask for a ref, here or in another file, to compare a row with."""
+        self._ref_screen = ChooserScreen(
+            f"compare row {row + 1} with",
+            lambda typed: versus.ref_choices(self._completer, typed),
+            self._palette,
+            self._glyphs,
+            asked="a ref as in go to, or of another file: FILE#REF",
+        )
+        self.app.push_screen(
+            self._ref_screen, lambda aim: None if aim is None else self.compare(row, aim)
+        )
+        if self._completer is None:
+            self.loader.complete()
+
+    def compare(self, old: Aim, new: Aim) -> None:
+        """Compare two points, each a row or a ref."""
+        comparer = self.loader.comparer()
+        if comparer is not None:
+            from tt_debugger.tui.comparer import Question
+            from tt_debugger.tui.screens.compare import CompareScreen
+
+            screen = CompareScreen(Question(old, new), comparer, self._palette, self._glyphs)
+            self.app.push_screen(screen, self._arrive)
+
+    def _arrive(self, arrival: Arrival | None) -> None:
+        if arrival is not None:
+            note = self.go_to(arrival.row)
+            self.say("; ".join(filter(None, (arrival.said, note))))
+
+    def action_export(self) -> None:
+        """Ask how to export the branch that ends at the row, or the state there."""
+        row, exporter = self._row, self.loader.exporter()
+        if row is not None and exporter is not None:
+            from tt_debugger.tui.exporter import Place as ExportPlace
+            from tt_debugger.tui.screens.export import ExportScreen
+
+            screen = ExportScreen((ExportPlace(row),), exporter, self._palette, self._glyphs)
+            self.app.push_screen(screen, lambda said: self.say(said or "nothing is written"))
 
     # Copying
 

@@ -1,0 +1,263 @@
+"""What can be exported: the transcript of a branch, a state, two states beside each other.
+
+A subject holds plain values as they stand in the session. Nothing renders one: it must pass the
+gate first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import Any, Protocol
+
+import msgspec
+
+from tt_debugger.core.changes import Append, Change, Put, Splice, State, change_json
+from tt_debugger.core.diff.divergence import By, Divergence, divergence
+from tt_debugger.core.diff.normal import left_out, normal_state
+from tt_debugger.core.diff.side import Side
+from tt_debugger.core.findings import Finding, finding_json
+from tt_debugger.core.json import as_map
+from tt_debugger.core.model import Head, Kind, Session, checkpoint_json
+from tt_debugger.core.refs import quoted
+from tt_debugger.core.text import CUT
+
+MESSAGES = "messages"
+NOT_WHOLE = "(what it quotes was cut, and is left out)"
+_SAYING = frozenset((Kind.MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.TURN))
+_USAGE = "usage"
+"""What every answer adds to: each checkpoint tells its own."""
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where something comes from: the name of a file, a session in it, a checkpoint of that."""
+
+    file: str
+    format: str | None
+    session_id: str
+    title: str | None
+    cwd: str | None
+    checkpoint: dict[str, Any]
+    """In the form of CONTRACT."""
+    label: str | None = None
+
+    @property
+    def ref(self) -> str:
+        """The text that names the point."""
+        return f"{self.file}#{quoted(str(self.checkpoint['id']))}"
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """A checkpoint on the way, with the messages that it added and what else it changed."""
+
+    checkpoint: dict[str, Any]
+    """In the form of CONTRACT."""
+    name: str
+    failed: bool
+    label: str | None
+    messages: tuple[Any, ...]
+    changes: tuple[dict[str, Any], ...]
+    """All changes but those that added messages, in the form of CONTRACT."""
+
+
+class Transcript(msgspec.Struct, frozen=True):
+    """All that was said on the way to a checkpoint, whatever was compacted away later."""
+
+    origin: Origin
+    turns: tuple[Turn, ...]
+    findings: tuple[dict[str, Any], ...] = ()
+
+
+class StateAt(msgspec.Struct, frozen=True):
+    """The state at a checkpoint."""
+
+    origin: Origin
+    state: State
+
+
+class TwoStates(msgspec.Struct, frozen=True):
+    """Two states to be compared; `parting` says where their branches part, if they do."""
+
+    a: Origin
+    b: Origin
+    old: State
+    new: State
+    fork_point: str | None = None
+    parting: str = ""
+    is_masked: bool = True
+
+
+Subject = Transcript | StateAt | TwoStates
+
+
+class Source(Protocol):
+    """What exports ask of an opened session."""
+
+    location: str
+    session: Session
+
+    def state(self, row: int, *, uncompacted: bool = False) -> State:
+        """Give the recorded state at a checkpoint."""
+        ...
+
+    def changes_along(
+        self, path: Sequence[int], *, uncompacted: bool = False
+    ) -> Iterable[tuple[Change, ...]]:
+        """Give what each of some rows did to the state; each is the parent of the next."""
+        ...
+
+    def side(self, row: int, *, uncompacted: bool = False) -> Side:
+        """Give a checkpoint as one side of a comparison."""
+        ...
+
+
+class At(msgspec.Struct, frozen=True):
+    """A row of an opened session."""
+
+    source: Source
+    row: int
+
+    @property
+    def file(self) -> str:
+        """The name of the file; a redacted export does not say where it lies."""
+        return PurePath(self.source.location).name or self.source.location
+
+
+def origin_of(at: At, *, whole_path: bool = False) -> Origin:
+    """Say where a row stands: its file by name alone, unless the whole path is wanted."""
+    session, row = at.source.session, at.row
+    return Origin(
+        at.source.location if whole_path else at.file,
+        session.format,
+        session.id,
+        session.title,
+        session.cwd,
+        _checkpoint(session, row),
+        session.labels.get(row),
+    )
+
+
+def transcript_of(at: At, *, whole_path: bool = False) -> Transcript:
+    """Give the transcript of the branch that ends at a row."""
+    session = at.source.session
+    path = session.tree.path_to(at.row)
+    names = {session.ids[each] for each in path}
+    return Transcript(
+        origin_of(at, whole_path=whole_path),
+        tuple(
+            _turn(session, row, changes)
+            for row, changes in zip(
+                path, at.source.changes_along(path, uncompacted=True), strict=True
+            )
+        ),
+        _told(each for each in session.findings if each.checkpoint in names),
+    )
+
+
+def state_of(at: At, *, whole_path: bool = False) -> StateAt:
+    """Give the state at a row."""
+    return StateAt(origin_of(at, whole_path=whole_path), at.source.state(at.row))
+
+
+def two_states(a: At, b: At, *, mask: bool = True, whole_path: bool = False) -> TwoStates:
+    """Give two rows to be compared; of two formats in the normal form, and it says so."""
+    old, new = (each.source.side(each.row) for each in (a, b))
+    parted = divergence(old, new)
+    states, notes = (old.state, new.state), [_parting(parted, old, new)]
+    if old.session.format != new.session.format:
+        missing = dict.fromkeys((*left_out(old.state), *left_out(new.state)))
+        states = (normal_state(old.state), normal_state(new.state))
+        notes.append("Two formats are compared by what they have in common.")
+        notes += [f"Not compared: {', '.join(missing)}."] if missing else []
+    point = None if parted.old_point is None else old.session.ids[parted.old_point]
+    return TwoStates(
+        origin_of(a, whole_path=whole_path),
+        origin_of(b, whole_path=whole_path),
+        *states,
+        point,
+        " ".join(notes),
+        mask,
+    )
+
+
+def _parting(parted: Divergence, old: Side, new: Side) -> str:
+    """Say in a sentence or two where two branches part, and whether they meet again."""
+    if parted.old_point is None or parted.new_point is None:
+        return "The two have no beginning in common."
+    here, there = old.session.ids[parted.old_point], new.session.ids[parted.new_point]
+    ours, theirs = _after(parted.old_after), _after(parted.new_after)
+    if parted.by is By.CONTENT:
+        told = f"The two say the same up to {here} in A and {there} in B"
+    elif not (parted.old_after and parted.new_after):
+        told = f"One is on the way to the other; the last checkpoint in common is {here}"
+    else:
+        told = f"The two part after {here}"
+    told += f"; then A has {ours}, B {theirs}."
+    if parted.meets is None:
+        return told
+    met, also = (old.session.ids[parted.meets[0]], new.session.ids[parted.meets[1]])
+    return f"{told} From {met} in A and {also} in B on they say the same again."
+
+
+def _after(rows: Sequence[int]) -> str:
+    return f"{len(rows):,} checkpoint{'' if len(rows) == 1 else 's'}"
+
+
+def _turn(session: Session, row: int, changes: Iterable[Change]) -> Turn:
+    messages: list[Any] = []
+    others: list[Change] = []
+    for change in changes:
+        said = _said(change)
+        messages += said
+        if not said and change.path[:1] != (_USAGE,):
+            others.append(change)
+    head = session.heads[row]
+    return Turn(
+        _checkpoint(session, row),
+        whole(head.name),
+        head.failed,
+        session.labels.get(row),
+        tuple(messages),
+        tuple(map(change_json, others)),
+    )
+
+
+def _said(change: Change) -> list[Any]:
+    """Give the messages that a change puts into the state, none if it does something else."""
+    match change:
+        case Append(path=path, value=value):
+            values = [value]
+        case Splice(path=path, values=several):
+            values = list(several)
+        case Put(path=(*path, int()), value=value):
+            values = [value]
+        case _:
+            return []
+    if tuple(path)[-1:] == (MESSAGES,):
+        return values
+    return values if all(isinstance(as_map(each).get("role"), str) for each in values) else []
+
+
+def _checkpoint(session: Session, row: int) -> dict[str, Any]:
+    return checkpoint_json(session.checkpoint(row)) | {
+        "summary": whole_summary(session.heads[row])
+    }
+
+
+def _told(findings: Iterable[Finding]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        finding_json(each) | {"message": whole(each.message) or NOT_WHOLE} for each in findings
+    )
+
+
+def whole(text: str) -> str:
+    """Give a text that an index may have cut only if it is whole, else none.
+
+    No rule knows a token by its half.
+    """
+    return "" if CUT in text else text
+
+
+def whole_summary(head: Head) -> str:
+    """Give the summary of a checkpoint that no message of its own tells better."""
+    return "" if head.kind in _SAYING else whole(head.summary)
