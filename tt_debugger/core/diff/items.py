@@ -19,21 +19,25 @@ from tt_debugger.core.messages import calls_in, results_in
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _OWN_IDS = ("id", "uuid")
 _ID_KEYS = (*_OWN_IDS, "toolCallId", "tool_call_id", "tool_use_id", "call_id")
+_PLAIN = frozenset((str, int, type(None)))
 _BRIEF = 12_000
 """Characters of an item that its likeness is told from."""
 
 
 def _ids(items: Sequence[Any]) -> list[Hashable]:
     """Give what each item is called: its first id, with its type where several share one."""
-    records = list(map(as_map, items))
+    records: list[dict[str, Any]] = [each if isinstance(each, dict) else {} for each in items]
     used = set[str]().union(*records)
     found: list[Hashable] = [None] * len(items)
     for key in filter(used.__contains__, _ID_KEYS):
-        for place, record in enumerate(records):
-            value = record.get(key)
+        values = [record.get(key) for record in records]
+        if key == _OWN_IDS[0] and "" not in values and _PLAIN.issuperset(map(type, values)):
+            found = list[Hashable](values)
+            continue
+        for place, value in enumerate(values):
             if value and found[place] is None and isinstance(value, (str, int)):
                 own = key in _OWN_IDS
-                found[place] = value if own else (key, value, _word(record.get("type")))
+                found[place] = value if own else (key, value, _word(records[place].get("type")))
     return found
 
 
@@ -103,6 +107,13 @@ def _subjects(item: Any) -> tuple[tuple[str, str], ...]:
 
 _LEAST = 0.35
 LIKENESS = Likeness(_kind, _score, _LEAST)
+
+
+def are_one_kind(one: Any, other: Any) -> bool:
+    """Tell whether two items could stand for each other wherever they are alone: no messages."""
+    return _kind(one) == _kind(other) and not isinstance(as_map(one).get("role"), str)
+
+
 STRICT_LEVELS = (Level(_ids), Level(_texts, tells_all=True))
 LEVELS = (*STRICT_LEVELS, Level(_bare_texts))
 """What items are known by, the surest first; the strict ones mask nothing."""

@@ -7,7 +7,7 @@ items are looked into. So the cost grows with what differs, not with the states.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any, cast
 
@@ -17,10 +17,16 @@ from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import State
 from tt_debugger.core.diff.align import Alignment, Pair, aligned
 from tt_debugger.core.diff.edits import Difference, InList, InObject, Replaced
-from tt_debugger.core.diff.items import LEVELS, LIKENESS, STRICT_LEVELS, results_of_pairs
+from tt_debugger.core.diff.items import (
+    LEVELS,
+    LIKENESS,
+    STRICT_LEVELS,
+    are_one_kind,
+    results_of_pairs,
+)
 from tt_debugger.core.diff.masks import DEEPEST, UNMASKED, mask_of
 
-LONGEST_RUN = 64
+LONGEST_RUN = 24
 """Pairs that are compared at once."""
 
 
@@ -96,6 +102,9 @@ class _Differing:
         return True
 
     def _of_lists(self, old: list[Any], new: list[Any], levels: int) -> Difference | None:
+        if len(old) == len(new) == 1 and are_one_kind(old[0], new[0]):
+            below = self.of(old[0], new[0], levels - 1)
+            return None if below is None else InList((), (), (), ((0, 0, below),))
         alignment = aligned(old, new, self._levels, LIKENESS)
         followers = results_of_pairs(alignment, old, new)
         if followers:
@@ -115,35 +124,33 @@ class _Differing:
 
 def _unequal(alignment: Alignment, old: list[Any], new: list[Any]) -> Iterator[Pair]:
     """Give the pairs that may differ. Runs of others are told apart as a whole, by their JSON."""
-    waiting = list(_runs(pair for pair in alignment.kept if pair not in alignment.equal))[::-1]
-    while waiting:
-        one, other, count = waiting.pop()
-        if count and _have_one_json(old[one : one + count], new[other : other + count]):
-            continue
-        if count == 1:
-            yield one, other
-            continue
-        half = count // 2
-        waiting.append((one + half, other + half, count - half))
-        waiting.append((one, other, half))
+    for begin, new_begin, count in _runs(alignment):
+        if not _have_one_json(old[begin : begin + count], new[new_begin : new_begin + count]):
+            for step in range(count):
+                one, other = begin + step, new_begin + step
+                if not _have_one_json(old[one], new[other]):
+                    yield one, other
     yield from (pair for pair in alignment.moved if pair not in alignment.equal)
 
 
-def _runs(pairs: Iterable[Pair]) -> Iterator[tuple[int, int, int]]:
-    """Give pairs in runs that go on by one on both sides: where each begins, and its length."""
+def _runs(alignment: Alignment) -> Iterator[tuple[int, int, int]]:
+    """Give pairs that may differ in runs that go on by one on both sides: begins and length."""
     begin = new_begin = count = 0
-    for one, other in pairs:
-        if count == LONGEST_RUN or (one, other) != (begin + count, new_begin + count):
-            if count:
-                yield begin, new_begin, count
-            begin, new_begin, count = one, other, 0
-        count += 1
+    equal = alignment.equal
+    for pair in alignment.kept:
+        one, other = pair
+        if one - begin == other - new_begin == count < LONGEST_RUN and pair not in equal:
+            count += 1
+            continue
+        if count:
+            yield begin, new_begin, count
+        begin, new_begin, count = one, other, int(pair not in equal)
     if count:
         yield begin, new_begin, count
 
 
-def _have_one_json(one: list[Any], other: list[Any]) -> bool:
-    """Tell whether two lists are surely the same; those that are no JSON may be."""
+def _have_one_json(one: Any, other: Any) -> bool:
+    """Tell whether two values are surely the same; those that are no JSON may be."""
     try:
         return _encode(one) == _encode(other)
     except (TypeError, ValueError, OverflowError, RecursionError):
