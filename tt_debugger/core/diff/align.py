@@ -33,6 +33,12 @@ class Level(msgspec.Struct, frozen=True):
 
 LARGEST_MATRIX = 1 << 28
 """Bits that a longest common subsequence may take: 32 MiB."""
+LONG = 512
+"""Items of a list from which on what is near is looked at first."""
+NEAR = 8
+"""Items on both sides that are stepped over to find equal ones."""
+SURE = 4
+"""Equal items in a row that are no chance."""
 MOST_COMPARED = 4096
 """Pairs of one gap of which each is compared with each."""
 
@@ -189,16 +195,13 @@ class _Aligning:
 
 def matched_in_order(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
     """Give pairs of equal items in one order on both sides; None equals nothing."""
-    pairs: list[Pair] = []
-    waiting = [(0, len(old), 0, len(new))]
+    pairs, begins = _matched_nearby(old, new) if len(old) > LONG else ([], (0, 0))
+    waiting = [(begins[0], len(old), begins[1], len(new))]
     while waiting:
         begin, end, new_begin, new_end = waiting.pop()
-        while begin < end and new_begin < new_end:
-            key = old[begin]
-            if key is None or key != new[new_begin]:
-                break
-            pairs.append((begin, new_begin))
-            begin, new_begin = begin + 1, new_begin + 1
+        equal = _equal_from(old, new, begin, new_begin, min(end - begin, new_end - new_begin))
+        pairs += equal
+        begin, new_begin = begin + len(equal), new_begin + len(equal)
         while begin < end and new_begin < new_end:
             key = old[end - 1]
             if key is None or key != new[new_end - 1]:
@@ -218,6 +221,50 @@ def matched_in_order(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[P
                 waiting.append((rows.start, rows.stop, columns.start, columns.stop))
     pairs.sort()
     return pairs
+
+
+def _matched_nearby(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[list[Pair], Pair]:
+    """Give pairs from the beginning on as far as little differs at once, and where that ends.
+
+    Of long lists most is equal; to count what is unique in all of it takes several times as long.
+    """
+    pairs: list[Pair] = []
+    begin = new_begin = 0
+    end, new_end = len(old), len(new)
+    while True:
+        equal = _equal_from(old, new, begin, new_begin, min(end - begin, new_end - new_begin))
+        pairs += equal
+        begin, new_begin = begin + len(equal), new_begin + len(equal)
+        place = _next_equal(old, new, begin, new_begin)
+        if place is None:
+            return pairs, (begin, new_begin)
+        begin, new_begin = place
+
+
+def _equal_from(
+    old: Sequence[Hashable], new: Sequence[Hashable], begin: int, new_begin: int, most: int
+) -> list[Pair]:
+    """Give the pairs of equal items from two places on, as far as there are any."""
+    pairs: list[Pair] = []
+    for step in range(most):
+        key = old[begin + step]
+        if key is None or key != new[new_begin + step]:
+            break
+        pairs.append((begin + step, new_begin + step))
+    return pairs
+
+
+def _next_equal(
+    old: Sequence[Hashable], new: Sequence[Hashable], begin: int, new_begin: int
+) -> Pair | None:
+    """Give the nearest places from which on several items are equal, None where none are near."""
+    for steps in range(1, NEAR + 1):
+        for one in range(begin, begin + steps + 1):
+            other = new_begin + steps - (one - begin)
+            ahead = old[one : one + SURE]
+            if ahead == new[other : other + SURE] and len(ahead) == SURE and None not in ahead:
+                return one, other
+    return None
 
 
 def matched_by_likeness(old: Sequence[Any], new: Sequence[Any], likeness: Likeness) -> list[Pair]:

@@ -19,25 +19,24 @@ from tt_debugger.core.messages import calls_in, results_in
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _OWN_IDS = ("id", "uuid")
 _ID_KEYS = (*_OWN_IDS, "toolCallId", "tool_call_id", "tool_use_id", "call_id")
-_PLAIN = frozenset((str, int, type(None)))
 _BRIEF = 12_000
 """Characters of an item that its likeness is told from."""
 
 
 def _ids(items: Sequence[Any]) -> list[Hashable]:
     """Give what each item is called: its first id, with its type where several share one."""
-    records: list[dict[str, Any]] = [each if isinstance(each, dict) else {} for each in items]
-    used = set[str]().union(*records)
     found: list[Hashable] = [None] * len(items)
-    for key in filter(used.__contains__, _ID_KEYS):
-        values = [record.get(key) for record in records]
-        if key == _OWN_IDS[0] and "" not in values and _PLAIN.issuperset(map(type, values)):
-            found = list[Hashable](values)
-            continue
-        for place, value in enumerate(values):
-            if value and found[place] is None and isinstance(value, (str, int)):
-                own = key in _OWN_IDS
-                found[place] = value if own else (key, value, _word(records[place].get("type")))
+    waiting = [place for place, each in enumerate(items) if isinstance(each, dict)]
+    for key in _ID_KEYS:
+        own, nameless = key in _OWN_IDS, list[int]()
+        for place in waiting:
+            record = items[place]
+            value = record.get(key)
+            if value and isinstance(value, (str, int)):
+                found[place] = value if own else (key, value, _word(record.get("type")))
+            else:
+                nameless.append(place)
+        waiting = nameless
     return found
 
 
