@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tt_debugger.core.diff.texts import (
     LONGEST_LINE,
     TextRow,
+    beside,
     changed_words,
     hunk_json,
     hunks,
@@ -132,3 +133,22 @@ def test_a_hunk_in_json_counts_lines_from_one():
             {"op": "equal", "old": "d", "new": "d"},
         ],
     }
+
+
+@given(texts, texts)
+def test_beside_each_other_no_line_is_lost_and_no_row_is_empty(old: str, new: str) -> None:
+    sides = list(beside(text_rows(old, new)))
+
+    assert "\n".join(one.old or "" for one, _ in sides if one and one.old is not None) == old
+    assert "\n".join(two.new or "" for _, two in sides if two and two.new is not None) == new
+    assert all(one or two for one, two in sides)
+
+
+def test_lines_that_gave_way_to_others_stand_beside_them():
+    rows = text_rows("one two\nx", "alpha\nbeta\nx")
+
+    assert [(one and one.old, two and two.new) for one, two in beside(rows)] == [
+        ("one two", "alpha"),
+        (None, "beta"),
+        ("x", "x"),
+    ]

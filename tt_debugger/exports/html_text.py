@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tt_debugger.core.diff.meaning import About, Aspect
-from tt_debugger.core.diff.texts import CONTEXT, Span, TextRow
+from tt_debugger.core.diff.texts import CONTEXT, Span, TextRow, beside
 from tt_debugger.core.text import safe_text
 from tt_debugger.exports.elements import Markup, element, joined
 from tt_debugger.exports.hunks import rows_of
@@ -138,22 +138,27 @@ def _stretches(rows: Sequence[TextRow]) -> Iterator[Markup]:
         first = CONTEXT if begin else 0
         last = CONTEXT if end < len(rows) else 0
         if rows[begin].op == "equal" and end - begin > first + last + 1:
-            yield from map(_line, rows[begin : begin + first])
+            yield from _lines(rows[begin : begin + first])
             hidden = rows[begin + first : end - last]
             summary = element("summary", f"{len(hidden):,} equal lines")
-            yield element("details", summary, *map(_line, hidden), class_="equal")
-            yield from map(_line, rows[end - last : end])
+            yield element("details", summary, *_lines(hidden), class_="equal")
+            yield from _lines(rows[end - last : end])
         else:
-            yield from map(_line, rows[begin:end])
+            yield from _lines(rows[begin:end])
         begin = end
 
 
-def _line(row: TextRow) -> Markup:
+def _lines(rows: Sequence[TextRow]) -> Iterator[Markup]:
+    return (_line(*sides) for sides in beside(rows))
+
+
+def _line(old: TextRow | None, new: TextRow | None) -> Markup:
+    ops = dict.fromkeys(row.op for row in (old, new) if row is not None)
     return element(
         "div",
-        _side(row, row.old_line, row.old, row.old_spans, "old"),
-        _side(row, row.new_line, row.new, row.new_spans, "new"),
-        class_=f"row {row.op}",
+        _EMPTY["old"] if old is None else _side(old, old.old_line, old.old, old.old_spans, "old"),
+        _EMPTY["new"] if new is None else _side(new, new.new_line, new.new, new.new_spans, "new"),
+        class_=f"row {' '.join(ops)}",
         role="row",
     )
 
@@ -162,7 +167,7 @@ def _side(
     row: TextRow, number: int | None, text: str | None, spans: Sequence[Span], side: str
 ) -> Markup:
     if text is None:
-        return element("div", class_=f"side {side} none", role="cell")
+        return _EMPTY[side]
     return element(
         "div",
         element("span", "" if number is None else str(number + 1), class_="number"),
@@ -171,6 +176,9 @@ def _side(
         class_=f"side {side}",
         role="cell",
     )
+
+
+_EMPTY = {side: element("div", class_=f"side {side} none", role="cell") for side in ("old", "new")}
 
 
 def _sign(row: TextRow, side: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, zip_longest
 from typing import Any, Literal
 
 import msgspec
@@ -104,6 +105,18 @@ def hunks(rows: Sequence[TextRow], context: int = CONTEXT) -> list[Hunk]:
         found.append(Hunk(tuple(rows[begin:end]), old_before, new_before))
         done = begin
     return found
+
+
+def beside(rows: Iterable[TextRow]) -> Iterator[tuple[TextRow | None, TextRow | None]]:
+    """Give rows for two columns: what was removed stands beside what was added there."""
+    for is_one_sided, group in groupby(rows, lambda row: row.op in {"remove", "add"}):
+        if not is_one_sided:
+            yield from ((row, row) for row in group)
+            continue
+        found = list(group)
+        removed = [row for row in found if row.op == "remove"]
+        added = [row for row in found if row.op == "add"]
+        yield from zip_longest(removed, added)
 
 
 def hunk_json(hunk: Hunk) -> dict[str, Any]:
