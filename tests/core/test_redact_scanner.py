@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from typing import Any
-
 import msgspec
-import pytest
+from scanner import found_in, needs_kingfisher
 from secrets_made import EMBEDDINGS, made
 
 from tt_debugger.core.redact.redactor import Redactor
 
-pytestmark = pytest.mark.skipif(
-    find_spec("kingfisher_sdk") is None, reason="kingfisher-secret-scanner is not installed"
-)
-
-
-def found_in(text: str) -> list[tuple[str, str]]:
-    """Give what kingfisher finds in a text; it looks by itself and asks nobody."""
-    from kingfisher_sdk import Rules, Scanner
-
-    findings: list[Any] = Scanner(Rules(cache=False)).scan(text)
-    return [(each.rule_id, each.secret) for each in findings]
+pytestmark = needs_kingfisher
 
 
 def pages(*, is_redacted: bool) -> str:

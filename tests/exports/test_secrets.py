@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from builders import PI_HEADER, jsonl, pi, user
 from exported import pages
+from scanner import found_in, needs_kingfisher
 from secrets_made import EMBEDDINGS, Made, made
 
 from tt_debugger.core.redact.redactor import Owner, Redactor
@@ -69,6 +70,17 @@ def test_no_secret_of_any_family_is_in_any_export(tmp_path: Path):
 
     assert len(names_of(path.read_text())) > 50
     assert {name: each for name, each in leaks.items() if each} == {}
+
+
+@needs_kingfisher
+def test_a_scanner_of_others_finds_nothing_in_any_export(tmp_path: Path):
+    path = planted(tmp_path / "s.jsonl", EVERY)
+    last = 3 * len(EVERY)
+
+    found = {name: found_in(page.text) for name, page in pages(path, last + 1, last).items()}
+
+    assert {name: each for name, each in found.items() if each} == {}
+    assert len({rule for rule, _ in found_in(path.read_text())}) > 30
 
 
 def test_a_secret_that_only_one_side_has_is_not_cut_into_pieces_by_the_diff(tmp_path: Path):
