@@ -27,7 +27,7 @@ from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quo
 from tt_debugger.core.replay import BATCH, Body, Replay, Resumed
 from tt_debugger.core.search import BATCH_BYTES, Found, Query, scan
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.errors import CannotReadError, UnknownRefError, outside_errors
+from tt_debugger.errors import CannotReadError, UnknownRefError, UsageError, outside_errors
 from tt_debugger.formats import recognise
 from tt_debugger.formats.shared.records import flaws
 from tt_debugger.storage.lines import LONGEST
@@ -191,6 +191,15 @@ class Debugger:
         """Give the row that a point names."""
         with self._lock:
             return self._resolver.row(point)
+
+    def point(self, fragment: Fragment) -> int:
+        """Give the row of the one point that a fragment names, the active leaf if it names none.
+
+        Raises UsageError for a range.
+        """
+        if fragment.is_range:
+            raise UsageError("one point is asked for, not a range", "name one of its ends")
+        return self.row(fragment.points[0] if fragment.points else Point(None, "@"))
 
     @property
     def marks(self) -> dict[str, str]:

@@ -115,6 +115,7 @@ def test_an_insertion_at_the_head_of_ten_thousand_messages_is_one_small_edit():
         "from": None,
         "old": None,
         "new": said("one more"),
+        "text": [],
     }
     assert len(msgspec.json.encode(edit_json(edit))) < 1024
 

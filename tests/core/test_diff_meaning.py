@@ -72,8 +72,10 @@ def test_a_result_says_whether_it_failed():
         return {"role": "toolResult", "toolName": "bash", "content": content, "isError": failed}
 
     assert told(result("2 failed", failed=True), result("212 passed", failed=False)) == [
-        ("result", "(failed)\n2 failed", "212 passed")
+        ("result", "2 failed", "212 passed")
     ]
+    assert [each.failed for each in aspects(result("x", failed=True))] == [True]
+    assert told(result("x", failed=True), result("x", failed=False)) == [("result", "x", "x")]
 
 
 def test_thinking_that_only_one_side_has_is_told_apart_from_what_was_said():

@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 from builders import family, memories, memory, replay_of
+from hypothesis import given
+from strategies import states
 
-from tt_debugger.core.changes import Append, Change, Put
+from tt_debugger.core.changes import Append, Change, Put, State
 from tt_debugger.core.diff.comparing import ComparedMessage, EqualRun, compare
 from tt_debugger.core.diff.divergence import By, divergence
 from tt_debugger.core.diff.side import Side
@@ -163,6 +165,59 @@ def test_against_the_fork_point_each_side_has_its_own_edits_and_conflicts_are_na
     assert found.old.counts.total == found.new.counts.total == 3
     assert [edit.path for edit in found.both] == [("level",)]
     assert [(mine.new, theirs.new) for mine, theirs in found.conflicts] == [("x", "y")]
+
+
+def conflicts(base: Any, old: Any, new: Any) -> list[tuple[Any, Any]]:
+    return [(mine.path, other.path) for mine, other in three_way(base, old, new).conflicts]
+
+
+def test_who_changes_what_the_other_takes_away_disagrees_with_it():
+    base = {"v": {"x": 1, "y": 1}, "w": 1}
+
+    assert conflicts(base, {"v": {"x": 2, "y": 1}, "w": 1}, {"w": 1}) == [(("v", "x"), ("v",))]
+    assert conflicts(base, {"w": 1}, {"v": {"x": 2, "y": 1}, "w": 1}) == [(("v",), ("v", "x"))]
+
+
+def test_what_came_into_a_list_is_no_conflict_with_what_stood_there():
+    base = {"messages": [said("one"), said("two")]}
+    old = {"messages": [said("quite new", "assistant"), *base["messages"]]}
+    new = {"messages": base["messages"][1:]}
+
+    assert conflicts(base, old, new) == []
+
+
+@given(states, states, states)
+def test_with_the_sides_exchanged_both_and_the_conflicts_are_the_same(
+    base: State, old: State, new: State
+) -> None:
+    there, back = three_way(base, old, new, mask=False), three_way(base, new, old, mask=False)
+
+    def pairs(found: Any, *, turned: bool) -> set[tuple[Any, Any]]:
+        each = [(mine.path, other.path) for mine, other in found.conflicts]
+        return {(b, a) if turned else (a, b) for a, b in each}
+
+    assert pairs(there, turned=False) == pairs(back, turned=True)
+    assert {edit.path for edit in there.both} == {edit.path for edit in back.both}
+
+
+def test_a_run_of_another_format_does_not_part_at_the_first_result_of_a_tool():
+    call = {"type": "toolCall", "id": "c1", "name": "ls", "arguments": {"p": "."}}
+    text = [{"type": "text", "text": "a.py"}]
+    theirs = {"type": "tool_use", "id": "t1", "name": "ls", "input": {"p": "."}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}
+    ours = [
+        {"role": "assistant", "content": [call]},
+        {"role": "toolResult", "toolCallId": "c1", "toolName": "ls", "content": text},
+    ]
+    others = [{"role": "assistant", "content": [theirs]}, {"role": "user", "content": [result]}]
+
+    def opened(messages: list[Any]) -> tuple[Any, Session]:
+        first = [Put(("messages",), []), Append(("messages",), messages[0])]
+        return memory(memories("a b", {"a": first, "b": [Append(("messages",), messages[1])]}))
+
+    found = divergence(side(opened(ours), "b"), side(opened(others), "b"))
+
+    assert (found.old_after, found.new_after) == ((), ())
 
 
 def rows(old: list[Any], new: list[Any]) -> list[str]:

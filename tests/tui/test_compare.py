@@ -188,22 +188,6 @@ def test_enter_on_a_message_leads_to_the_checkpoint_that_put_it_there(talk):
     drive(script, talk)
 
 
-def test_every_message_of_a_compacted_branch_has_an_origin_on_its_path():
-    async def script(pilot):
-        session = pilot.app.screen._session
-        debugger = pilot.app.screen.loader._debugger
-        from tt_debugger.core.messages import messages_in
-        from tt_debugger.tui.origin import origin_of
-
-        path = set(session.tree.path_to(LEAF))
-        for place, message in enumerate(debugger.state(LEAF)["messages"]):
-            row = origin_of(session.tree, LEAF, place, debugger.state, debugger.changes)
-            assert row in path
-            assert message in messages_in(debugger.changes(row))
-
-    drive(script)
-
-
 def test_i_compares_what_is_masked_too_and_masks_it_again():
     async def script(pilot):
         await press(pilot, "d", "@")

@@ -14,12 +14,16 @@ from tt_debugger.views.compare import (
     Block,
     ComparisonView,
     EqualMessage,
-    comparison_lines,
     counts_signs,
     counts_text,
 )
 from tt_debugger.views.compare_layout import Layout
 from tt_debugger.views.palette import ANSI, ASCII, UNICODE
+
+
+def comparison_lines(comparison, palette, glyphs, *, hint="", is_open=False):
+    view = ComparisonView(comparison, palette, glyphs, hint)
+    return (line for block in view.blocks() for line in view.lines(block, is_open=is_open))
 
 
 def state(*messages: Any, **more: Any) -> dict[str, Any]:

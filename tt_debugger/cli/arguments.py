@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 import click
 
 from tt_debugger.cli import output
-from tt_debugger.core.refs import Fragment, Point, parse_fragment
+from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.debugger import Debugger, split_location
 from tt_debugger.errors import UsageError
 from tt_debugger.storage.stdin import STDIN
@@ -55,7 +55,7 @@ def two_points(a: str, b: str) -> Generator[tuple[tuple[Debugger, int], tuple[De
             theirs = _opened(stack, other_path, other.session)
             if other_path == path and theirs.session.id == mine.session.id:
                 theirs = mine
-        yield (mine, one_row(mine, fragment)), (theirs, one_row(theirs, other))
+        yield (mine, mine.point(fragment)), (theirs, theirs.point(other))
 
 
 def _opened(stack: ExitStack, path: str, session: str | None) -> Debugger:
@@ -71,10 +71,7 @@ def _narrate(debugger: Debugger, path: str) -> None:
 
 def one_row(debugger: Debugger, fragment: Fragment) -> int:
     """Give the row of the one point that was named, the active leaf if none was."""
-    if fragment.is_range:
-        raise UsageError("this command takes one point, not a range")
-    point = fragment.points[0] if fragment.points else Point(None, "@")
-    return debugger.row(point)
+    return debugger.point(fragment)
 
 
 def no_point(fragment: Fragment) -> None:

@@ -13,7 +13,7 @@ from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.tree import Tree
 
 
-def origin_of(
+def row_that_put(
     tree: Tree,
     row: int,
     place: int,

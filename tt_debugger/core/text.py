@@ -86,6 +86,11 @@ def summary_line(text: str, limit: int = 120) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + CUT
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Give a number with its noun: 1 item, 2 items."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def common_start(one: str, other: str) -> int:
     """Give how many characters two texts have in common at their start."""
     low, high = 0, min(len(one), len(other))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,14 +21,13 @@ from textual.worker import get_current_worker
 
 from tt_debugger.core.diff.comparing import Comparison
 from tt_debugger.core.diff.divergence import Divergence, divergence
+from tt_debugger.core.diff.parting import normal_sentence, parting_sentences, relation
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.diff.side_by_side import SideBySide, compare_sides
-from tt_debugger.core.refs import Fragment, Point, parse_fragment
-from tt_debugger.core.tree import NO_ROW
+from tt_debugger.core.origins import row_that_put
+from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.debugger import Debugger, exists, split_location
-from tt_debugger.errors import TtdbgError, UnknownRefError
-from tt_debugger.tui.origin import origin_of
-from tt_debugger.views.branches import divergence_words, normal_words
+from tt_debugger.errors import TtdbgError
 
 if TYPE_CHECKING:
     from tt_debugger.tui.exporter import Exporter
@@ -129,6 +128,7 @@ class Comparer:
         self._screen = screen
         self._debugger = debugger
         self._others: dict[tuple[str, str | None], Debugger] = {}
+        self._opening = Lock()
         self._is_left = Event()
 
     def compare(self, question: Question) -> None:
@@ -172,20 +172,28 @@ class Comparer:
         finally:
             if self._is_left.is_set():
                 self.close()
+        related = ""
+        if mine is theirs:
+            # What was read meanwhile is a session of its own, but the tree of both rows.
+            old = msgspec.structs.replace(old, session=new.session)
+            related = relation(new.session.tree, old.row, new.row)
         compared = compare_sides(old, new, mask=question.mask)
-        relation = _relation(mine, old_end.row, new_end.row) if mine is theirs else ""
         answer = Compared(
             question,
             (old_end, new_end),
-            relation,
+            related,
             compared.comparison,
             is_normal=compared.is_normal,
         )
         self._tell_if(is_wanted, answer)
         # Where they part may take a walk along both paths: what differs is told before.
-        with suppress(_NoLongerWantedError, TtdbgError):
-            found = divergence(_while(is_wanted, old), _while(is_wanted, new))
-            self._tell_if(is_wanted, Parted(question, words_of(compared, found)))
+        with suppress(_NoLongerWantedError):
+            try:
+                found = divergence(_while(is_wanted, old), _while(is_wanted, new))
+                words = words_of(compared, found)
+            except TtdbgError as error:
+                words = (error.message,)
+            self._tell_if(is_wanted, Parted(question, words))
 
     def _tell_if(self, is_wanted: Callable[[], bool], answer: Message) -> None:
         if is_wanted():
@@ -198,23 +206,20 @@ class Comparer:
         location, fragment = split_location(aim)
         if not exists(location):
             location, fragment = self._debugger.location, parse_fragment(aim.removeprefix("#"))
-        if fragment.is_range:
-            raise UnknownRefError(
-                "a range is no single point", "compare its two ends with each other"
-            )
         debugger = self._opened(location, fragment)
-        point = fragment.points[0] if fragment.points else Point(None, "@")
         is_own = debugger is self._debugger
-        return debugger, _named(debugger, debugger.row(point), is_own=is_own)
+        return debugger, _named(debugger, debugger.point(fragment), is_own=is_own)
 
     def _opened(self, location: str, fragment: Fragment) -> Debugger:
         own = self._debugger
         if location == own.location and fragment.session in {None, own.session.id}:
             return own
         key = location, fragment.session
-        if key not in self._others:
-            self._others[key] = Debugger.open(location, fragment.session)
-        return self._others[key]
+        # Two workers may want it at once: to cancel one does not stop it.
+        with self._opening:
+            if key not in self._others:
+                self._others[key] = Debugger.open(location, fragment.session)
+            return self._others[key]
 
     def _locate(self, question: Question, end: End, place: int) -> None:
         debugger = self._debugger
@@ -223,7 +228,7 @@ class Comparer:
             for ask in (debugger.state, debugger.changes)
         )
         try:
-            row = origin_of(debugger.session.tree, end.row, place, states, changes)
+            row = row_that_put(debugger.session.tree, end.row, place, states, changes)
         except TtdbgError as error:
             self._screen.post_message(LocateFailed(error))
         else:
@@ -232,8 +237,10 @@ class Comparer:
 
 def words_of(compared: SideBySide, parted: Divergence) -> tuple[str, ...]:
     """Give where both sides part, and what was not looked at, in sentences."""
-    words = tuple(divergence_words(compared, parted))
-    return (*words, normal_words(compared)) if compared.is_normal else words
+    words = tuple(parting_sentences(compared.old, compared.new, parted))
+    if not compared.is_normal:
+        return words
+    return (*words, normal_sentence(compared.old, compared.new, compared.left_out))
 
 
 def _while(is_wanted: Callable[[], bool], side: Side) -> Side:
@@ -255,18 +262,3 @@ def _named(debugger: Debugger, row: int, *, is_own: bool) -> End:
     file = "" if is_own else f"{PurePath(debugger.location).name} "
     name = f"{file}row {row + 1}"
     return End(name, f"{head.name}  {head.summary}", row, debugger.ref(row), is_own)
-
-
-def _relation(debugger: Debugger, old: int, new: int) -> str:
-    """Tell how two checkpoints of a session are related: by the point where their paths part."""
-    tree = debugger.session.tree
-    common = tree.common_ancestor(old, new)
-    if old == new:
-        return "one checkpoint"
-    if common == NO_ROW:
-        return "no common root"
-    if common == old:
-        return f"B is {tree.depth(new) - tree.depth(old):,} on from A"
-    if common == new:
-        return f"A is {tree.depth(old) - tree.depth(new):,} on from B"
-    return f"fork point {common + 1}"

@@ -44,11 +44,21 @@ def copied(key: str, seen: Copyable, location: str, ref: str) -> Copied | None:
         case "r":
             return Copied(f"{location}#{ref}", "ref")
         case "c":
-            own = location if location == STDIN else Path(location).absolute()
-            place = shlex.quote(f"{own}#{ref}")
-            return Copied(f"{_program()} show {place}", "command")
+            return command("show", f"{location}#{ref}")
         case _:
             return None
+
+
+def command(verb: str, *refs: str, options: str = "") -> Copied:
+    """Give the command that asks the same; its paths lead there from any folder."""
+    quoted = " ".join(shlex.quote(_from_anywhere(ref)) for ref in refs)
+    return Copied(f"{_program()} {verb} {quoted}{options}", "command")
+
+
+def _from_anywhere(ref: str) -> str:
+    location, sign, point = ref.rpartition("#")
+    is_path = location and location != STDIN
+    return f"{Path(location).absolute()}{sign}{point}" if is_path else ref
 
 
 def _program() -> str:

@@ -13,16 +13,9 @@ from rich.text import Text
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.paths import Path, dotted, value_at
-from tt_debugger.core.text import common_start, safe_line
+from tt_debugger.core.text import common_start, counted, safe_line
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.values import (
-    PREVIEW,
-    counted,
-    folded,
-    message_parts,
-    preview,
-    wrapped,
-)
+from tt_debugger.views.values import PREVIEW, folded, message_parts, preview, wrapped
 
 _ABSENT: Any = object()
 _NUMBERS_APART = 1

@@ -7,6 +7,7 @@ block are made when they are asked for, so ten thousand messages cost what is se
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -15,6 +16,8 @@ from rich.text import Text
 
 from tt_debugger.core.diff.comparing import (
     MESSAGES,
+    SIGNS,
+    WORDS,
     ComparedMessage,
     Comparison,
     Counts,
@@ -25,11 +28,11 @@ from tt_debugger.core.diff.edits import Edit, Op, edits
 from tt_debugger.core.diff.meaning import json_of
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.paths import Path, dotted
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import counted, safe_line
 from tt_debugger.views.compare_message import MessageView, field_edits
 from tt_debugger.views.compare_text import Line, TextView
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.values import counted, preview
+from tt_debugger.views.values import preview
 
 WIDEST_NAME = 26
 """Cells that the names of settings take at most, so that their values stand in a column."""
@@ -67,8 +70,9 @@ class Block(msgspec.Struct, frozen=True):
     @property
     def size(self) -> int:
         """How many messages or settings it stands for."""
-        is_run = isinstance(self.what, EqualRun) and not self.is_open
-        return self.what.count if is_run and isinstance(self.what, EqualRun) else 1
+        if isinstance(self.what, EqualRun) and not self.is_open:
+            return self.what.count
+        return 1
 
     @property
     def places(self) -> tuple[int | None, int | None]:
@@ -86,7 +90,7 @@ class Block(msgspec.Struct, frozen=True):
                 return None, None
 
 
-class ComparisonView(msgspec.Struct, frozen=True):
+class ComparisonView(msgspec.Struct, frozen=True, dict=True):
     """A comparison as it is drawn, with what is said before it.
 
     `hint` tells how what is masked can be shown.
@@ -113,7 +117,7 @@ class ComparisonView(msgspec.Struct, frozen=True):
             blocks.append(Block(Preface(self.notes, tuple(counts)), Sign.EQUAL))
         number = 0
         for edit in comparison.settings:
-            blocks.append(Block(edit, _SIGNS[edit.op], number))
+            blocks.append(Block(edit, SIGNS[edit.op], number))
             number += 1
         for row in comparison.messages:
             match row:
@@ -158,7 +162,7 @@ class ComparisonView(msgspec.Struct, frozen=True):
     def _states(self) -> tuple[Any, Any]:
         return self.comparison.old, self.comparison.new
 
-    @property
+    @cached_property
     def _name_width(self) -> int:
         names = (dotted(edit.path) for edit in self.comparison.settings[:_MEASURED])
         sizes = [cell_len(safe_line(name)) for name in names]
@@ -193,50 +197,15 @@ class ComparisonView(msgspec.Struct, frozen=True):
         return Line(said, said, "=", "=", place.old_place, place.new_place)
 
 
-def comparison_lines(
-    comparison: Comparison,
-    palette: Palette,
-    glyphs: Glyphs,
-    *,
-    hint: str = "",
-    is_open: bool = False,
-) -> Iterator[Line]:
-    """Give a comparison as lines, equal stretches folded; with `is_open` nothing else is."""
-    view = ComparisonView(comparison, palette, glyphs, hint)
-    for block in view.blocks():
-        yield from view.lines(block, is_open=is_open)
-
-
 def counts_signs(counts: Counts) -> str:
     """Give what differs by number, with signs: `~10 +8 -9`."""
-    told = (
-        (Sign.CHANGED, counts.changed),
-        (Sign.ADDED, counts.added),
-        (Sign.REMOVED, counts.removed),
-        (Sign.MOVED, counts.moved),
-    )
-    return " ".join(f"{sign}{number:,}" for sign, number in told if number) or "nothing differs"
+    return " ".join(f"{sign}{number:,}" for sign, number in counts.told())
 
 
 def counts_text(counts: Counts, masked: int = 0) -> str:
     """Give what differs by number, in words: `10 changed · 8 added · 3 masked`."""
-    told = (
-        (counts.changed, "changed"),
-        (counts.added, "added"),
-        (counts.removed, "removed"),
-        (counts.moved, "moved"),
-        (masked, "masked"),
-    )
-    words = [f"{number:,} {what}" for number, what in told if number]
-    return " · ".join(words if counts.total else ["nothing differs", *words])
-
-
-_SIGNS = {
-    Op.ADD: Sign.ADDED,
-    Op.REMOVE: Sign.REMOVED,
-    Op.CHANGE: Sign.CHANGED,
-    Op.MOVE: Sign.MOVED,
-}
+    words = [f"{number:,} {WORDS[sign]}" for sign, number in counts.told()] or ["nothing differs"]
+    return " · ".join([*words, f"{masked:,} masked"] if masked else words)
 
 
 class _EditView(msgspec.Struct, frozen=True):

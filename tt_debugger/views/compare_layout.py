@@ -9,7 +9,7 @@ import msgspec
 from rich.cells import get_character_cell_size
 from rich.text import Text
 
-from tt_debugger.views.compare_text import Line
+from tt_debugger.views.compare_text import Line, sign_style
 from tt_debugger.views.palette import Glyphs, Palette
 
 _NARROWEST = 8
@@ -74,7 +74,7 @@ class Layout(msgspec.Struct, frozen=True):
             if line.both is not None or line.is_note or _says_one(line):
                 yield from self._unified_rows(news, is_old=False)
                 news = []
-                yield from self._unified([line])
+                yield from self._unified(line)
                 continue
             if line.old is not None:
                 yield from self._unified_rows([line], is_old=True)
@@ -82,16 +82,14 @@ class Layout(msgspec.Struct, frozen=True):
                 news.append(line)
         yield from self._unified_rows(news, is_old=False)
 
-    def _unified(self, lines: Sequence[Line]) -> Iterator[Row]:
-        """Give lines that say one thing about both sides."""
-        for line in lines:
-            if line.is_note:
-                yield from self._note(line)
-                continue
-            said = line.both or line.new
-            sign = line.new_sign if line.new_sign != " " else line.old_sign
-            places = line.old_place, line.new_place
-            yield from self._rows(said, sign, places, line)
+    def _unified(self, line: Line) -> Iterator[Row]:
+        """Give a line that says one thing about both sides."""
+        if line.is_note:
+            yield from self._note(line)
+            return
+        said = line.both or line.new
+        sign = line.new_sign if line.new_sign != " " else line.old_sign
+        yield from self._rows(said, sign, (line.old_place, line.new_place), line)
 
     def _unified_rows(self, lines: Sequence[Line], *, is_old: bool) -> Iterator[Row]:
         for line in lines:
@@ -136,8 +134,7 @@ class Layout(msgspec.Struct, frozen=True):
 
     def _lead(self, numbers: str, sign: str) -> Text:
         palette = self.palette
-        styles = {"-": palette.remove, "+": palette.add, "~": palette.change, ">": palette.label}
-        return Text.assemble((numbers, palette.dim), (f" {sign} ", styles.get(sign, palette.dim)))
+        return Text.assemble((numbers, palette.dim), (f" {sign} ", sign_style(sign, palette)))
 
 
 def _says_one(line: Line) -> bool:

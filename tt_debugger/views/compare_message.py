@@ -11,15 +11,13 @@ from rich.text import Text
 from tt_debugger.core.calls import COMMANDS, PATHS
 from tt_debugger.core.diff.comparing import ComparedMessage, Sign
 from tt_debugger.core.diff.edits import Edit
-from tt_debugger.core.diff.meaning import About, Aspect, ComparedAspect, compared_aspects
+from tt_debugger.core.diff.meaning import About, Aspect, ComparedAspect, aspects
 from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.text import safe_line
 from tt_debugger.views.compare_text import Line, TextView
 
 INDENT = "  "
 """Before what a message goes on with."""
-FAILED = "(failed)"
-"""How an aspect says that a result is that of a failure."""
 
 _ROLES = {"assistant": "asst"}
 _OF_CALLS = frozenset((About.ARGUMENT, About.COMMAND, About.EDIT))
@@ -89,7 +87,8 @@ class MessageView(msgspec.Struct, frozen=True):
 
     def title(self, message: Any) -> Text:
         """Give a message in one line: who says it, or what is called, and the first words."""
-        told = next(self._entries(message, message, compared_aspects(message, message)), None)
+        same = tuple(ComparedAspect(each, each) for each in aspects(message))
+        told = next(self._entries(message, message, same), None)
         if told is None:
             return Text(_label(message), self.texts.palette.dim)
         return Text.assemble(told.new_lead, self.texts.start(told.new or ""))
@@ -191,7 +190,7 @@ class MessageView(msgspec.Struct, frozen=True):
         palette, glyphs = self.texts.palette, self.texts.glyphs
         who = Text()
         if aspect.about is About.RESULT:
-            failed = f"{glyphs.bad} failed  " if _is_failed(aspect) else ""
+            failed = f"{glyphs.bad} failed  " if aspect.failed else ""
             who.append(f"{glyphs.result} ", palette.bad if failed else palette.good)
             who.append(f"{safe_line(aspect.name)}  " if aspect.name else "", palette.strong)
             who.append(failed, palette.bad)
@@ -294,14 +293,5 @@ def _with(line: Line, old_lead: Text, new_lead: Text, hang: int) -> Line:
     return msgspec.structs.replace(line, old=old, new=new, hang=hang)
 
 
-def _is_failed(aspect: Aspect) -> bool:
-    return aspect.about is About.RESULT and aspect.text.startswith(FAILED)
-
-
 def _text(aspect: Aspect | None) -> str | None:
-    """Give the text of an aspect, without what its lead says."""
-    if aspect is None:
-        return None
-    if _is_failed(aspect):
-        return aspect.text.removeprefix(FAILED).removeprefix("\n")
-    return aspect.text
+    return None if aspect is None else aspect.text

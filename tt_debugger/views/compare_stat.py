@@ -8,13 +8,12 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from tt_debugger.core.diff.comparing import ComparedMessage, Comparison, Sign
-from tt_debugger.core.diff.edits import Op
+from tt_debugger.core.diff.comparing import SIGNS, ComparedMessage, Comparison, Sign
 from tt_debugger.core.diff.texts import text_rows
 from tt_debugger.core.paths import dotted
 from tt_debugger.core.text import safe_line
 from tt_debugger.views.compare_message import MessageView
-from tt_debugger.views.compare_text import TextView
+from tt_debugger.views.compare_text import TextView, sign_style
 from tt_debugger.views.palette import Glyphs, Palette
 
 WIDTH = 60
@@ -22,22 +21,19 @@ WIDTH = 60
 BAR = 20
 """Signs that tell at most how many lines came and went."""
 
-_SIGNS = {Op.ADD: "+", Op.REMOVE: "-", Op.CHANGE: "~", Op.MOVE: ">"}
-
 
 def stat_lines(comparison: Comparison, palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
     """Give what differs, a line each: sign, places, title, and lines added and removed."""
-    styles = {"+": palette.add, "-": palette.remove, "~": palette.change, ">": palette.label}
     for edit in comparison.settings:
-        sign = _SIGNS[edit.op]
-        yield Text.assemble((f"{sign} ", styles[sign]), safe_line(dotted(edit.path)))
+        sign = SIGNS[edit.op]
+        yield Text.assemble((f"{sign} ", sign_style(sign, palette)), safe_line(dotted(edit.path)))
     rows = [row for row in comparison.messages if isinstance(row, ComparedMessage)]
     rows = [row for row in rows if row.sign is not Sign.MOVED or row.new is not msgspec.UNSET]
     places = [_places(row, glyphs) for row in rows]
     width = max(map(len, places), default=0)
     for row, place in zip(rows, places, strict=True):
         line = Text.assemble(
-            (f"{row.sign} ", styles[row.sign]), (f"{place:<{width}}  ", palette.dim)
+            (f"{row.sign} ", sign_style(row.sign, palette)), (f"{place:<{width}}  ", palette.dim)
         )
         title = MessageView(TextView(palette, glyphs)).title(_told(row))
         title.truncate(WIDTH, overflow="ellipsis", pad=True)

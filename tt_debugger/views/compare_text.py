@@ -9,9 +9,8 @@ import msgspec
 from rich.text import Text
 
 from tt_debugger.core.diff.texts import Span, TextRow, text_rows
-from tt_debugger.core.text import common_start, safe_line
+from tt_debugger.core.text import common_start, counted, safe_line
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.values import counted
 
 CONTEXT = 2
 """Equal lines that are shown on each side of what changed."""
@@ -50,6 +49,12 @@ class Line(msgspec.Struct, frozen=True):
     """Whether it stands for more, which is shown on demand."""
     is_note: bool = False
     """Whether it is about both sides and stands across them."""
+
+
+def sign_style(sign: str, palette: Palette) -> str:
+    """Give the style of a sign."""
+    styles = {"-": palette.remove, "+": palette.add, "~": palette.change, ">": palette.label}
+    return styles.get(sign, palette.dim)
 
 
 class TextView(msgspec.Struct, frozen=True):

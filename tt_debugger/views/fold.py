@@ -11,13 +11,12 @@ from tt_debugger.core.folds import Fold
 from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Kind, Session
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import counted, safe_line
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.views.checkpoint import time_text
 from tt_debugger.views.fact import fact_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import duration_text
-from tt_debugger.views.values import counted
 
 FAILURES_LISTED = 10
 LEAVES_LISTED = 5

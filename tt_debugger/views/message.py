@@ -26,6 +26,7 @@ from tt_debugger.core.calls import (
     first_text,
     text_edits,
 )
+from tt_debugger.core.diff.texts import signed_lines
 from tt_debugger.core.inspection import Exchange
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.messages import (
@@ -43,20 +44,18 @@ from tt_debugger.core.messages import (
     messages_in,
     read_message,
 )
-from tt_debugger.core.text import safe_line, summary_line
+from tt_debugger.core.text import counted, safe_line, summary_line
 from tt_debugger.views import code, markdown
 from tt_debugger.views.code import PIECE, code_lines, language_of, plain_lines
 from tt_debugger.views.markdown import markdown_lines
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import duration_text
-from tt_debugger.views.values import counted, json_lines
+from tt_debugger.views.values import json_lines
 
 __all__ = ["PIECE", "image_line", "message_lines", "messages_in", "warm_up"]
 
 FOLDED = 20
 """Lines of a result that are shown below its call."""
-MOST_DIFFED = 400
-"""Lines of an edit that are compared; a longer one is all old lines, then all new ones."""
 
 _LONG_VALUE = 60
 _INDENT = "  "
@@ -239,7 +238,7 @@ class _View(NamedTuple):
                 yield self._members(edit.rest.items())
 
     def _difference(self, old: str, new: str) -> Iterator[Text]:
-        for sign, line in _diffed(_split(old), _split(new)):
+        for sign, line in signed_lines(old, new):
             style = {"-": self.palette.remove, "+": self.palette.add}.get(sign, self.palette.dim)
             yield from plain_lines(f"{sign} {line}", style)
 
@@ -352,29 +351,6 @@ def _is_short(part: Part) -> bool:
 
 def _indented(lines: Iterable[Text], indent: str = _INDENT) -> Iterator[Text]:
     return (Text.assemble(indent, line) for line in lines)
-
-
-def _diffed(old: list[str], new: list[str]) -> Iterator[tuple[str, str]]:
-    """Give the lines of both texts with their signs, a space for what stayed."""
-    if len(old) + len(new) > MOST_DIFFED:
-        yield from (("-", line) for line in old)
-        yield from (("+", line) for line in new)
-        return
-    from difflib import SequenceMatcher
-
-    for kind, begin, end, new_begin, new_end in SequenceMatcher(
-        None, old, new, autojunk=False
-    ).get_opcodes():
-        if kind == "equal":
-            yield from ((" ", line) for line in old[begin:end])
-            continue
-        yield from (("-", line) for line in old[begin:end])
-        yield from (("+", line) for line in new[new_begin:new_end])
-
-
-def _split(text: str) -> list[str]:
-    """Give the lines of a text; nothing has none, and an end of the last line begins no other."""
-    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _path_read(call: Call | None) -> str:

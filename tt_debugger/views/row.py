@@ -19,10 +19,9 @@ from tt_debugger.core.lanes import MOST_LANES, LaneRow
 from tt_debugger.core.model import Head, Kind, Role, Session, iso_time
 from tt_debugger.core.outline import Fold
 from tt_debugger.core.search import Query
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import counted, safe_line
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.values import counted
 
 if TYPE_CHECKING:
     from rich.text import Text

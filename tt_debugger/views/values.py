@@ -25,7 +25,7 @@ from tt_debugger.core.messages import (
     Tool,
     read_message,
 )
-from tt_debugger.core.text import safe_line, safe_text, summary_line
+from tt_debugger.core.text import counted, safe_line, safe_text, summary_line
 from tt_debugger.views.palette import Glyphs
 
 PREVIEW = 72
@@ -75,11 +75,6 @@ def sized(value: Any) -> str:
             return f"list, {counted(len(as_list(value)), 'item')}"
         case _:
             return "number"
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Give a number with its noun: 1 item, 2 items."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def cut(text: str, width: int, glyphs: Glyphs) -> str:

@@ -8,6 +8,7 @@ from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, no_point, whole_location
 from tt_debugger.cli.session_json import VERSION, extent_json
 from tt_debugger.core.findings import counted_by_severity, finding_json, is_serious
+from tt_debugger.core.text import counted
 from tt_debugger.debugger import Debugger, split_location
 
 
@@ -38,7 +39,6 @@ def command(location: str, *, deep: bool, as_json: bool) -> int:
             from rich.text import Text
 
             from tt_debugger.views.checkpoint import finding_lines
-            from tt_debugger.views.values import counted
 
             output.lines(finding_lines(findings, output.palette()))
             extent = session.extent

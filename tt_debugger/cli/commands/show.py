@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tt_debugger.cli import output
-from tt_debugger.cli.arguments import json_option, location, one_row, opened
+from tt_debugger.cli.arguments import json_option, location, opened
 from tt_debugger.cli.session_json import VERSION
 from tt_debugger.core.changes import change_json
 from tt_debugger.core.findings import finding_json
@@ -37,7 +37,7 @@ def command(location: str, *, as_json: bool, resume: bool, uncompacted: bool) ->
     if resume and uncompacted:
         raise UsageError("--resume and --uncompacted exclude each other")
     with opened(location) as (debugger, fragment):
-        seen = debugger.inspect(one_row(debugger, fragment), uncompacted=uncompacted)
+        seen = debugger.inspect(debugger.point(fragment), uncompacted=uncompacted)
         reading = debugger.resumed(seen.row) if resume else Resumed(seen.state)
         if as_json:
             output.json_line(_answer(debugger, seen, reading))

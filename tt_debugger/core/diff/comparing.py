@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, cast
 
 import msgspec
@@ -31,6 +32,21 @@ class Sign(StrEnum):
     MOVED = ">"
 
 
+SIGNS: Mapping[Op, Sign] = {
+    Op.ADD: Sign.ADDED,
+    Op.REMOVE: Sign.REMOVED,
+    Op.CHANGE: Sign.CHANGED,
+    Op.MOVE: Sign.MOVED,
+}
+WORDS: Mapping[Sign, str] = {
+    Sign.EQUAL: "equal",
+    Sign.CHANGED: "changed",
+    Sign.ADDED: "added",
+    Sign.REMOVED: "removed",
+    Sign.MOVED: "moved",
+}
+
+
 class EqualRun(msgspec.Struct, frozen=True):
     """So many messages in a row that are equal on both sides, from these places on."""
 
@@ -39,7 +55,7 @@ class EqualRun(msgspec.Struct, frozen=True):
     count: int
 
 
-class ComparedMessage(msgspec.Struct, frozen=True):
+class ComparedMessage(msgspec.Struct, frozen=True, dict=True):
     """A message that was added, removed, moved or changed, with its place on each side.
 
     A moved one has a row where it stands now, and a row where it stood, in which `new` is UNSET;
@@ -53,7 +69,7 @@ class ComparedMessage(msgspec.Struct, frozen=True):
     new: Any = msgspec.UNSET
     difference: Difference | None = None
 
-    @property
+    @cached_property
     def aspects(self) -> tuple[ComparedAspect, ...]:
         """What the message says and does on both sides, aspect by aspect."""
         return compared_aspects(
@@ -74,6 +90,16 @@ class Counts(msgspec.Struct, frozen=True):
     def total(self) -> int:
         """All of them."""
         return self.added + self.removed + self.changed + self.moved
+
+    def told(self) -> tuple[tuple[Sign, int], ...]:
+        """Give how many there are of each sort that there is."""
+        every = (
+            (Sign.CHANGED, self.changed),
+            (Sign.ADDED, self.added),
+            (Sign.REMOVED, self.removed),
+            (Sign.MOVED, self.moved),
+        )
+        return tuple(each for each in every if each[1])
 
 
 class Comparison(msgspec.Struct, frozen=True):

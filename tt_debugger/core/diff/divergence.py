@@ -85,17 +85,31 @@ _Said = dict[int, bytes | None]
 
 def _said(side: Side, rows: Sequence[int]) -> _Said:
     """Give what each row says, None where it says nothing."""
-    return dict(zip(rows, map(_content, side.messages_along(rows)), strict=True))
+    names: dict[str, str] = {}
+    along = zip(rows, side.messages_along(rows), strict=True)
+    return {row: _content(messages, names) for row, messages in along}
 
 
-def _content(messages: Sequence[Any]) -> bytes | None:
-    """Give messages as text in which they are compared, whatever their format and their ids."""
+def _content(messages: Sequence[Any], names: dict[str, str]) -> bytes | None:
+    """Give messages as text in which they are compared, whatever their format and their ids.
+
+    `names` remembers what tools were called on the way.
+    """
     if not messages:
         return None
     try:
-        return _encode(bare(normal_messages(messages)))
+        return _encode(list(map(_without_ids, bare(normal_messages(messages, names)))))
     except (TypeError, ValueError, OverflowError, RecursionError):
         return repr(messages).encode("utf-8", "surrogatepass")
+
+
+def _without_ids(message: dict[str, Any]) -> dict[str, Any]:
+    """Give a normal message without what its calls are called: that is new in each run."""
+    blocks = [
+        {key: value for key, value in block.items() if key != "id"} for block in message["content"]
+    ]
+    kept = {key: value for key, value in message.items() if key != "toolCallId"}
+    return kept | {"content": blocks}
 
 
 _encode = msgspec.json.Encoder(order="deterministic").encode

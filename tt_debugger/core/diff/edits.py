@@ -14,8 +14,12 @@ from typing import Any
 
 import msgspec
 
+from tt_debugger.core.diff.texts import hunk_json, hunks, text_rows
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.paths import ROOT, Path, pointer
+
+LONG = 60
+"""Characters from which a text is told by its hunks too."""
 
 
 class Replaced(msgspec.Struct, frozen=True):
@@ -120,14 +124,24 @@ def inverted(difference: Difference | None) -> Difference | None:
 
 
 def edit_json(edit: Edit) -> dict[str, Any]:
-    """Give an edit in the form of CONTRACT, without its text."""
+    """Give an edit in the form of CONTRACT: `{"op","path","from","old","new","text"}`."""
     return {
         "op": str(edit.op),
         "path": pointer(edit.path),
         "from": None if edit.origin is None else pointer(edit.origin),
         "old": edit.old,
         "new": edit.new,
+        "text": _text_json(edit.old, edit.new),
     }
+
+
+def _text_json(old: Any, new: Any) -> list[dict[str, Any]]:
+    """Give the hunks of two texts of which one is long or has several lines."""
+    if not (isinstance(old, str) and isinstance(new, str)) or old == new:
+        return []
+    if max(len(old), len(new)) < LONG and "\n" not in old + new:
+        return []
+    return [hunk_json(each) for each in hunks(text_rows(old, new))]
 
 
 def _inverted(difference: Difference) -> Difference:

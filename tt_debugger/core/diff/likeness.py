@@ -14,16 +14,18 @@ _WORD = re.compile(r"\w+")
 
 def common_words(one: str, other: str) -> float:
     """Give the share of words that two texts have in common, from 0 to 1 (Dice)."""
-    words, others = _words(one), _words(other)
+    words, others = _words(_cut(one)), _words(_cut(other))
     total = words.total() + others.total()
     return 2 * (words & others).total() / total if total else 0.0
 
 
+def _cut(text: str) -> str:
+    size = MOST_WORDS * 16
+    return text if len(text) <= size else f"{text[: size // 2]} {text[-size // 2 :]}"
+
+
 @lru_cache(1024)
 def _words(text: str) -> Counter[str]:
-    size = MOST_WORDS * 16
-    if len(text) > size:
-        text = f"{text[: size // 2]} {text[-size // 2 :]}"
     found = _WORD.findall(text)
     if len(found) > MOST_WORDS:
         found = found[: MOST_WORDS // 2] + found[-MOST_WORDS // 2 :]

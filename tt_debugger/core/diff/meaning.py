@@ -15,8 +15,9 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.calls import COMMANDS, PATHS, TextEdit, first_key, text_edits
-from tt_debugger.core.diff.align import Level, Likeness, aligned, matched_in_order
+from tt_debugger.core.diff.align import Level, Likeness, aligned
 from tt_debugger.core.diff.likeness import common_words
+from tt_debugger.core.diff.texts import signed_lines
 from tt_debugger.core.json import as_map
 from tt_debugger.core.messages import (
     Call,
@@ -54,11 +55,15 @@ class About(StrEnum):
 
 
 class Aspect(msgspec.Struct, frozen=True):
-    """One thing that a message says or does; `name` is that of a tool, an argument, a section."""
+    """One thing that a message says or does; `name` is that of a tool, an argument, a section.
+
+    `failed` is for results alone.
+    """
 
     about: About
     name: str
     text: str
+    failed: bool = False
 
 
 class ComparedAspect(msgspec.Struct, frozen=True):
@@ -100,20 +105,7 @@ def compared_aspects(old: Any, new: Any) -> tuple[ComparedAspect, ...]:
 
 def edit_lines(edit: TextEdit) -> str:
     """Give an edit as lines: `-` what it takes out, `+` what it puts in, a space what stays."""
-    old, new = _lines(edit.old), _lines(edit.new)
-    told: list[str] = []
-    one = other = 0
-    for end, new_end in (*matched_in_order(old, new), (len(old), len(new))):
-        told += [f"- {line}" for line in old[one:end]]
-        told += [f"+ {line}" for line in new[other:new_end]]
-        told += [f"  {line}" for line in old[end : end + 1]]
-        one, other = end + 1, new_end + 1
-    return "\n".join(told)
-
-
-def _lines(text: str) -> list[str]:
-    """Give the lines of a text; nothing has none, and an end of the last line begins no other."""
-    return text.removesuffix("\n").split("\n") if text else []
+    return "\n".join(f"{sign} {line}" for sign, line in signed_lines(edit.old, edit.new))
 
 
 def _names(items: Any) -> list[tuple[str, str]]:
@@ -137,7 +129,8 @@ def _call(call: Call) -> Iterator[Aspect]:
 
 def _shell(shell: Shell) -> Iterator[Aspect]:
     yield Aspect(About.COMMAND, "", shell.command)
-    yield Aspect(About.RESULT, "", "\n".join(filter(None, (shell.failure, shell.output))))
+    said = "\n".join(filter(None, (shell.failure, shell.output)))
+    yield Aspect(About.RESULT, "", said, bool(shell.failure))
 
 
 def _arguments(arguments: Any) -> Iterator[Aspect]:
@@ -156,17 +149,21 @@ def _arguments(arguments: Any) -> Iterator[Aspect]:
     if command is not None:
         yield Aspect(About.COMMAND, command, rest.pop(command))
     for key, value in rest.items():
-        yield Aspect(About.ARGUMENT, str(key), value if isinstance(value, str) else json_of(value))
+        yield Aspect(About.ARGUMENT, str(key), text_of(value))
 
 
 def _result_text(result: Result) -> str:
-    texts = [each.text for part in result.parts for each in aspects_of(part)]
-    return "\n".join((["(failed)"] if result.failed else []) + texts)
+    return "\n".join(each.text for part in result.parts for each in aspects_of(part))
 
 
 def _image_text(image: Image) -> str:
     digest = hashlib.sha256(image.data.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return image.url or f"{image.mime}, {len(image.data):,} characters, sha256 {digest}"
+
+
+def text_of(value: Any) -> str:
+    """Give a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json_of(value)
 
 
 def json_of(value: Any) -> str:
@@ -190,7 +187,9 @@ _ASPECTS: dict[type[Part], _Read] = {
         About.THINKING, lambda thought: "(redacted)" if thought.is_redacted else thought.text
     ),
     Call: _call,
-    Result: _one(About.RESULT, _result_text, lambda result: result.name),
+    Result: lambda result: iter(
+        (Aspect(About.RESULT, result.name, _result_text(result), result.failed),)
+    ),
     Failure: _one(About.FAILURE, lambda failure: failure.text),
     Image: _one(About.IMAGE, _image_text, lambda image: image.mime),
     Section: _one(

@@ -8,10 +8,11 @@ is named: a comparison of two formats must say what it did not look at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from tt_debugger.core.changes import State
 from tt_debugger.core.diff.meaning import Aspect, aspects_of
+from tt_debugger.core.diff.side import Side
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.messages import Call, Part, Result, Said, Thought, read_message
 
@@ -19,6 +20,28 @@ COMMON = ("messages", "model", "provider", "thinking_level", "title", "cwd", "us
 """What the state of every agent has (CONTRACT)."""
 
 _ROLES = {"developer": "system", "human": "user", "ai": "assistant"}
+
+
+class Comparable(NamedTuple):
+    """Two states as they are compared.
+
+    Those of two formats are in the normal form: `is_normal` tells so, `left_out` the keys of
+    either that it has not.
+    """
+
+    old: State
+    new: State
+    is_normal: bool
+    left_out: tuple[str, ...]
+
+
+def comparable(old: Side, new: Side) -> Comparable:
+    """Give the states of two sides as they are compared."""
+    if old.session.format == new.session.format:
+        return Comparable(old.state, new.state, is_normal=False, left_out=())
+    missing = dict.fromkeys((*left_out(old.state), *left_out(new.state)))
+    states = normal_state(old.state), normal_state(new.state)
+    return Comparable(*states, is_normal=True, left_out=tuple(missing))
 
 
 def normal_state(state: State) -> dict[str, Any]:
@@ -33,9 +56,14 @@ def left_out(state: State) -> tuple[str, ...]:
     return tuple(key for key in as_map(state) if key not in COMMON)
 
 
-def normal_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
-    """Give messages in the normal form; one with results of tools becomes several."""
-    names: dict[str, str] = {}
+def normal_messages(
+    messages: Iterable[Any], names: dict[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """Give messages in the normal form; one with results of tools becomes several.
+
+    `names` remembers the tools of the calls met so far, by the id of the call.
+    """
+    names = {} if names is None else names
     return [each for message in messages for each in _normal(message, names)]
 
 

@@ -8,7 +8,7 @@ from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import State
 from tt_debugger.core.diff.comparing import Comparison, compare
 from tt_debugger.core.diff.edits import Edit, Op
-from tt_debugger.core.diff.normal import left_out, normal_state
+from tt_debugger.core.diff.normal import comparable
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.paths import Path
 
@@ -29,12 +29,9 @@ class SideBySide(msgspec.Struct, frozen=True):
 
 def compare_sides(old: Side, new: Side, *, mask: bool = True) -> SideBySide:
     """Compare the states of two checkpoints."""
-    is_normal = old.session.format != new.session.format
-    states, missing = (old.state, new.state), ()
-    if is_normal:
-        missing = tuple(dict.fromkeys((*left_out(old.state), *left_out(new.state))))
-        states = (normal_state(old.state), normal_state(new.state))
-    return SideBySide(old, new, compare(*states, mask=mask), is_normal, missing)
+    states = comparable(old, new)
+    comparison = compare(states.old, states.new, mask=mask)
+    return SideBySide(old, new, comparison, states.is_normal, states.left_out)
 
 
 class ThreeWay(msgspec.Struct, frozen=True):
@@ -54,18 +51,32 @@ class ThreeWay(msgspec.Struct, frozen=True):
 def three_way(base: State, old: State, new: State, *, mask: bool = True) -> ThreeWay:
     """Compare two states with the one from which both came."""
     ours, theirs = compare(base, old, mask=mask), compare(base, new, mask=mask)
-    by_place = {_place(edit): edit for edit in ours.edits()}
+    mine, others = _in_base(ours), _in_base(theirs)
     both: list[Edit] = []
     conflicts: list[tuple[Edit, Edit]] = []
-    for edit in theirs.edits():
-        mine = by_place.get(_place(edit))
-        if mine is None or (edit.op is Op.ADD and isinstance(edit.path[-1], int)):
+    for place, edit in others.items():
+        # Who changes a value disagrees with who takes away, or replaces, what holds it.
+        above = (mine.get(place[:size]) for size in range(len(place), -1, -1))
+        same = next((each for each in above if each is not None), None)
+        if same is None:
             continue
-        if mine.op is edit.op and is_same(mine.new, edit.new):
+        if _place(same) == place and same.op is edit.op and is_same(same.new, edit.new):
             both.append(edit)
         else:
-            conflicts.append((mine, edit))
+            conflicts.append((same, edit))
+    for place, edit in mine.items():
+        above = (others.get(place[:size]) for size in range(len(place) - 1, -1, -1))
+        conflicts += [(edit, each) for each in above if each is not None][:1]
     return ThreeWay(base, ours, theirs, tuple(both), tuple(conflicts))
+
+
+def _in_base(found: Comparison) -> dict[Path, Edit]:
+    """Give edits by their place in the base. What came into a list has none, nor do moves."""
+    return {
+        _place(edit): edit
+        for edit in found.edits()
+        if edit.op is not Op.MOVE and not (edit.op is Op.ADD and isinstance(edit.path[-1], int))
+    }
 
 
 def _place(edit: Edit) -> Path:

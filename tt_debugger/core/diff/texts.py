@@ -75,6 +75,24 @@ def text_rows(old: str, new: str) -> list[TextRow]:
     return rows
 
 
+def signed_lines(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Give the lines of two texts, each with its sign: `-` and `+`, a space for what stayed.
+
+    Nothing has no lines, and an end of the last line begins no other.
+    """
+    before, after = _lines(old), _lines(new)
+    one = other = 0
+    for end, new_end in (*matched_in_order(before, after), (len(before), len(after))):
+        yield from (("-", line) for line in before[one:end])
+        yield from (("+", line) for line in after[other:new_end])
+        yield from ((" ", line) for line in before[end : end + 1])
+        one, other = end + 1, new_end + 1
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
 def changed_words(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     """Give the spans of the words of two lines that differ."""
     if max(len(old), len(new)) > LONGEST_LINE:
@@ -90,20 +108,25 @@ def changed_words(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...
 def hunks(rows: Sequence[TextRow], context: int = CONTEXT) -> list[Hunk]:
     """Give the rows that changed in hunks, each with so many equal rows around it."""
     changed = [place for place, row in enumerate(rows) if row.op != "equal"]
-    spans: list[list[int]] = []
-    for place in changed:
-        begin, end = max(place - context, 0), min(place + context + 1, len(rows))
-        if spans and begin <= spans[-1][1]:
-            spans[-1][1] = end
-        else:
-            spans.append([begin, end])
     found: list[Hunk] = []
     old_before = new_before = done = 0
-    for begin, end in spans:
+    for begin, end in stretches(changed, len(rows), context):
         old_before += sum(row.old is not None for row in rows[done:begin])
         new_before += sum(row.new is not None for row in rows[done:begin])
         found.append(Hunk(tuple(rows[begin:end]), old_before, new_before))
         done = begin
+    return found
+
+
+def stretches(places: Iterable[int], size: int, context: int = CONTEXT) -> list[Span]:
+    """Give the stretches of so many rows that hold some places with what is around them."""
+    found: list[Span] = []
+    for place in places:
+        begin, end = max(place - context, 0), min(place + context + 1, size)
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((begin, end))
     return found
 
 

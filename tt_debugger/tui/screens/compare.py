@@ -4,12 +4,10 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
@@ -24,6 +22,7 @@ from tt_debugger.tui.comparer import (
     Parted,
     Question,
 )
+from tt_debugger.tui.copying import Copied, command
 from tt_debugger.tui.keys import COMPARE, bindings
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.keyed import KeyedScreen
@@ -95,12 +94,12 @@ class CompareScreen(KeyedScreen[Arrival | None]):
     def on_mount(self) -> None:
         """Begin to compare."""
         self.pane.focus()
-        self._lay_out(self.app.size.width)
+        self._lay_out()
         self._ask(self._question)
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Lay out for another width."""
-        self._lay_out(event.size.width)
+        self._lay_out()
 
     def on_unmount(self) -> None:
         """Let go of what was opened to compare with."""
@@ -147,8 +146,8 @@ class CompareScreen(KeyedScreen[Arrival | None]):
 
     def on_parted(self, message: Parted) -> None:
         """Tell where the branches part."""
-        self._words = message.words
         if self._answer is not None and self._answer.question == message.question:
+            self._words = message.words
             self._has_parted = message.question
             self._show(keeps_place=True)
 
@@ -301,7 +300,7 @@ class CompareScreen(KeyedScreen[Arrival | None]):
     def action_layout(self) -> None:
         """Show both sides beside each other, or one below the other."""
         self._is_side_by_side = not self._is_beside
-        self._lay_out(self.size.width)
+        self._lay_out()
         self._tell()
 
     @property
@@ -310,7 +309,7 @@ class CompareScreen(KeyedScreen[Arrival | None]):
             return self.app.size.width >= WIDE
         return self._is_side_by_side
 
-    def _lay_out(self, _width: int) -> None:
+    def _lay_out(self) -> None:
         self.pane.lay_out(is_side_by_side=self._is_beside)
 
     # Copying and exporting
@@ -324,28 +323,29 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         answer, block = self._answer, self.pane.block
         if answer is None or block is None:
             return
-        text: str | None = None
+        copied: Copied | None = None
         match key:
             case "y":
-                text = self.pane.row_text.strip()
+                copied = Copied(self.pane.row_text.strip(), "line", is_short=False)
             case "a" | "b":
                 view = ComparisonView(answer.comparison, self._palette, self._glyphs)
                 message = view.message(block, is_old=key == "a")
-                text = None if message is msgspec.UNSET else json_text(message)
+                if message is not msgspec.UNSET:
+                    what = f"message of {key.upper()}"
+                    copied = Copied(json_text(message), what, is_short=False)
             case "c":
-                old, new = (shlex.quote(end.ref) for end in answer.ends)
                 question = answer.question
                 options = " --no-mask" * (not question.mask)
                 options += " --uncompacted" * question.uncompacted
-                text = f"ttdbg diff {old} {new}{options}"
+                refs = (end.ref for end in answer.ends)
+                copied = command("diff", *refs, options=options)
             case _:
                 pass
-        if text is None:
+        if copied is None:
             self.say("nothing is copied")
             return
-        self.app.copy_to_clipboard(text.encode(errors="replace").decode())
-        what = {"y": "line", "c": "command"}.get(key or "", f"message of {(key or '').upper()}")
-        self.say(f"copied {what}")
+        self.app.copy_to_clipboard(copied.text.encode(errors="replace").decode())
+        self.say(copied.said)
 
     def action_export(self) -> None:
         """Ask how to export what is compared."""

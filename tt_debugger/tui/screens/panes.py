@@ -19,6 +19,7 @@ from tt_debugger.core.folds import Fold, Folding
 from tt_debugger.core.model import Session
 from tt_debugger.core.outline import Outline
 from tt_debugger.core.refs import Fragment
+from tt_debugger.core.text import counted
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.tui.finder import Finder
 from tt_debugger.tui.keys import TIMELINE
@@ -45,7 +46,6 @@ from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.fold import reason_row
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView
-from tt_debugger.views.values import counted
 
 Pane = CheckpointTree | StateTree | Lines
 WIDE, WIDEST = 100, 200

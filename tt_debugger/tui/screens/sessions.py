@@ -13,7 +13,7 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from tt_debugger.core.listing import Entry, Key, Sort, filtered, ordered
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import counted, safe_line
 from tt_debugger.discovery import Left, Read
 from tt_debugger.errors import TtdbgError
 from tt_debugger.storage.folders import MOST_DEEP, MOST_NAMES, Why
@@ -33,7 +33,6 @@ from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.session_list import ListHeader, SessionList
 from tt_debugger.views.listing import ListingView, PreviewView, Tail
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.values import counted
 
 WIDE = 100
 """Columns from which the preview stands beside the list."""

@@ -259,10 +259,12 @@ class ComparePane(CursorPane):
         return block, min(position[1], len(self._rows_of(block)) - 1)
 
     def _go_near(self, block: Block) -> None:
-        """Move the cursor to the block that has the place of another one."""
+        """Move the cursor to the block that is another one, or has the place of it."""
         places = block.places
         for number, each in enumerate(self._blocks):
-            if places in {(None, None), each.places} or _holds(each, places):
+            if _name(each) == _name(block) or (
+                places != (None, None) and (each.places == places or _holds(each, places))
+            ):
                 self.to_block(number)
                 return
 

@@ -24,7 +24,7 @@ from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Session, Usage
 from tt_debugger.core.paths import dotted, pointer
 from tt_debugger.core.search import Query
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import counted, safe_line
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.state_tree import StatePane, StateTree
 from tt_debugger.views.changes import change_lines
@@ -39,7 +39,7 @@ from tt_debugger.views.fold import fold_lines
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.raw import raw_lines
 from tt_debugger.views.state import marks_of
-from tt_debugger.views.values import counted, json_text, message_text
+from tt_debugger.views.values import json_text, message_text
 
 TABS = ("changes", "message", "state", "meta", "raw")
 SCROLLS_KEPT = 512

@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 from tt_debugger.tui.widgets.lines import LinePane
 from tt_debugger.views.compare import Block
+from tt_debugger.views.compare_text import sign_style
 from tt_debugger.views.palette import Glyphs, Palette
 
 
@@ -78,10 +79,9 @@ class MiniMap(LinePane):
         first, last = self._view
         is_seen = self._cells_of(first)[0] <= y <= self._cells_of(last)[-1]
         sign = self._cells[y] if y < len(self._cells) else " "
-        styles = {"-": palette.remove, "+": palette.add, "~": palette.change, ">": palette.label}
         line = Text()
         line.append(glyphs.cursor if is_seen else " ", palette.accent)
-        line.append(glyphs.bar if sign == " " else sign, styles.get(sign, palette.dim))
+        line.append(glyphs.bar if sign == " " else sign, sign_style(sign, palette))
         return self.strip(line, self.size.width)
 
     @property

@@ -27,10 +27,9 @@ from tt_debugger.core.scrub import (
     mark_beside,
     mark_of,
 )
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import counted, safe_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import count_text
-from tt_debugger.views.values import counted
 
 SCALE_FROM_WIDTH = 60
 """Columns that the widget needs before it says how high the graph is."""

@@ -1,4 +1,4 @@
-"""Two sides of a comparison in words."""
+"""Where two sides of a comparison part, in sentences."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import pytest
 from hostile_files import SAMPLES
 
 from tt_debugger.core.diff.divergence import divergence
+from tt_debugger.core.diff.parting import parting_sentences
 from tt_debugger.core.diff.side import Side
-from tt_debugger.core.diff.side_by_side import compare_sides
 from tt_debugger.debugger import Debugger
-from tt_debugger.views.branches import divergence_words
 
 AGAIN = (
     "after it: A 8 checkpoints, B 24 checkpoints; "
@@ -21,7 +20,7 @@ AGAIN = (
 
 
 def said(old: Side, new: Side) -> list[str]:
-    return list(divergence_words(compare_sides(old, new), divergence(old, new)))
+    return list(parting_sentences(old, new, divergence(old, new)))
 
 
 @pytest.fixture(scope="module")
