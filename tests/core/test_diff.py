@@ -201,6 +201,34 @@ def test_noise_that_only_one_side_has_is_masked_too():
     assert found.masked == {"timestamps": 1}
 
 
+def test_what_somebody_wrote_under_a_name_of_noise_is_not_masked():
+    old = {"time": "in the morning", "duration": "a while", "usage": "see README", "ts": True}
+    new = {"time": "in the evening", "duration": "long", "usage": "none", "ts": False}
+
+    assert told(old, new) == ["~ /time", "~ /duration", "~ /usage", "~ /ts"]
+    assert diff({"time": "2026-09-14T10:00:00Z"}, {"time": 3}).masked == {"timestamps": 1}
+
+
+def test_numbers_are_no_minted_ids():
+    assert told({"id": "12345678"}, {"id": "87654321"}) == ["~ /id"]
+    assert told({"id": "order_12345678"}, {"id": "order_87654321"}) == ["~ /id"]
+
+
+def test_among_messages_said_again_and_again_one_that_moved_is_a_move():
+    old = [*[said("go on"), said("ok", "assistant")] * 20, said("a tail of its own")]
+
+    assert told({"messages": old}, {"messages": [old[-1], *old[:-1]]}) == [
+        "> /messages/0 from /messages/40"
+    ]
+
+
+def test_a_result_is_not_taken_for_that_of_another_call():
+    old = [called("edit", {"path": "a"}, "call_1a"), answered("call_1a", "replaced 1 block in a")]
+    new = [called("edit", {"path": "b"}, "call_2b"), answered("call_2b", "replaced 2 blocks in b")]
+
+    assert [each[0] for each in told({"messages": old}, {"messages": new})] == list("--++")
+
+
 def test_an_id_that_somebody_chose_is_not_masked():
     assert told({"id": "task one"}, {"id": "task two"}) == ["~ /id"]
     assert told({"id": "L1"}, {"id": "L2"}) == ["~ /id"]
@@ -211,10 +239,10 @@ def test_a_re_run_whose_ids_and_times_are_all_new_differs_in_what_it_said_only()
         return {
             "messages": [
                 said("fix it", timestamp=stamp, id=f"{stamp:08x}-0000-4000-8000-000000000001"),
-                called("bash", {"command": "pytest"}, f"call_{stamp}0000001"),
+                called("bash", {"command": "pytest"}, f"call_{stamp}abcdefg"),
                 {
                     "role": "toolResult",
-                    "toolCallId": f"call_{stamp}0000001",
+                    "toolCallId": f"call_{stamp}abcdefg",
                     "toolName": "bash",
                     "content": [{"type": "text", "text": answer}],
                     "timestamp": stamp + 2,

@@ -212,10 +212,15 @@ def matched_in_order(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[P
             continue
         unique = unique_in_both(old[begin:end], new[new_begin:new_end])
         anchors = _increasing([(begin + one, new_begin + other) for one, other in unique])
-        pairs += anchors
+        if 2 * len(anchors) < _most_common(old[begin:end], new[new_begin:new_end]):
+            # What is unique says little where most is said again and again.
+            longest = _longest_common(old, new, (begin, end), (new_begin, new_end))
+            if longest or not anchors:
+                pairs += longest
+                continue
         if not anchors:
-            pairs += _longest_common(old, new, (begin, end), (new_begin, new_end))
             continue
+        pairs += anchors
         for rows, columns in _between(anchors, end, new_end, begin, new_begin):
             if rows and columns:
                 waiting.append((rows.start, rows.stop, columns.start, columns.stop))
@@ -359,6 +364,12 @@ def _increasing(pairs: list[Pair]) -> list[Pair]:
         run.append(pairs[number])
         number = before[number]
     return run[::-1]
+
+
+def _most_common(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
+    """Give how many items could be matched if order were no matter."""
+    common = Counter(old) & Counter(new)
+    return common.total() - common[None]
 
 
 def _longest_common(

@@ -67,6 +67,11 @@ def _kind(item: Any) -> Hashable:
     if not isinstance(item, dict):
         return isinstance(item, list)
     record = cast("dict[str, Any]", item)
+    if isinstance(record.get("role"), str):
+        results = results_in(item)
+        if results and all(each.call for each in results):
+            # It belongs where its call does, whatever it says.
+            return object()
     return tuple(_word(record.get(key)) for key in ("role", "type", "toolName", "name", "tool"))
 
 

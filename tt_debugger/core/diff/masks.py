@@ -8,7 +8,7 @@ arguments of a call, is never masked.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, cast
 
@@ -18,16 +18,20 @@ from tt_debugger.core.paths import Key
 
 DEEPEST = 64
 LONGEST_KEY = 32
-LONGEST_ID = 128
+LONGEST = 20_000
+"""Characters of a value that is looked at: encrypted reasoning is long."""
 
 
 class Mask(msgspec.Struct, frozen=True):
-    """A rule: the names of the keys it hides; `only_minted` where both values must be made up."""
+    """A rule: the names of the keys it hides, and what their values look like.
+
+    A text that somebody wrote under such a name looks otherwise, and is not hidden.
+    """
 
     name: str
     about: str
     keys: frozenset[str]
-    only_minted: bool = False
+    fits: Callable[[Any], bool]
 
 
 def _keys(*names: str) -> frozenset[str]:
@@ -37,6 +41,33 @@ def _keys(*names: str) -> frozenset[str]:
 def _plain(name: str) -> str:
     """Give a name of a key as all ways to write it have it in common."""
     return name.lower().replace("_", "").replace("-", "")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _text(pattern: str) -> Callable[[Any], bool]:
+    """Tell whether a value is a text that is all of a pattern."""
+    matches = re.compile(pattern, re.VERBOSE).fullmatch
+    return lambda value: (
+        isinstance(value, str) and len(value) <= LONGEST and matches(value) is not None
+    )
+
+
+_is_time_text = _text(r"\d{4}-\d\d-\d\d(?:[T ][0-9:.,+\-Z ]*)? | \d{9,19}(?:\.\d+)?")
+_is_duration_text = _text(r"[\d.,:]+\ ?(?:ns|us|ms|s|m|min|h|seconds?|minutes?)?")
+_is_id = _text(r"[^\s]+")
+_is_signature = _text(r"[0-9A-Za-z+/=_\-.:]{8,}")
+_is_minted = _text(
+    r"""
+      [0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}
+    | (?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{8,64}
+    | [0-9A-HJKMNP-TV-Z]{26}
+    | [a-z]+(?:[_-][a-z]+)*[_-](?=[^_-]*[0-9])(?=[^_-]*[A-Za-z])[0-9A-Za-z|_-]{8,}
+    """
+)
+"""UUID, hex, ULID, and ids with the name of their kind in front: `call_...`, `toolu_...`."""
 
 
 MASKS = (
@@ -56,6 +87,7 @@ MASKS = (
                 "last_checkpoint",
             ),
         ),
+        lambda value: _is_number(value) or _is_time_text(value),
     ),
     Mask(
         "usage",
@@ -65,6 +97,7 @@ MASKS = (
             *("total_tokens", "input_tokens", "output_tokens", "tokens_before", "tokens_after"),
             *("cost_usd", "total_cost", "total_cost_usd"),
         ),
+        lambda value: _is_number(value) or isinstance(value, dict),
     ),
     Mask(
         "durations",
@@ -74,6 +107,7 @@ MASKS = (
             *("elapsed_ms", "elapsed_seconds", "elapsed_time", "latency", "latency_ms"),
             *("duration_api_ms", "time_to_first_token", "ttft_ms", "wall_time", "wall_time_ms"),
         ),
+        lambda value: _is_number(value) or _is_duration_text(value),
     ),
     Mask(
         "request ids",
@@ -82,6 +116,7 @@ MASKS = (
             *("request_id", "response_id", "x_request_id", "trace_id", "span_id", "run_id"),
             *("system_fingerprint", "generation_id"),
         ),
+        _is_id,
     ),
     Mask(
         "signatures",
@@ -90,6 +125,7 @@ MASKS = (
             *("signature", "thinking_signature", "text_signature", "thought_signature"),
             *("encrypted_content", "reasoning_signature"),
         ),
+        _is_signature,
     ),
     Mask(
         "minted ids",
@@ -99,23 +135,12 @@ MASKS = (
             *("parent_uuid", "entry_id", "item_id", "session_id", "checkpoint_id", "event_id"),
             *("first_kept_entry_id", "leaf_id", "turn_id", "from_id"),
         ),
-        only_minted=True,
+        _is_minted,
     ),
 )
 
 UNMASKED = frozenset(("arguments", "input", "args", "parameters"))
 """Keys below which nothing is masked: what a model wrote, or a user."""
-
-_MINTED = re.compile(
-    r"""
-      [0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}
-    | [0-9a-f]{8,64}
-    | [0-9A-HJKMNP-TV-Z]{26}
-    | [a-z]+(?:[_-][a-z]+)*[_-](?=[^_-]*\d)[0-9A-Za-z|_-]{8,}
-    """,
-    re.VERBOSE,
-)
-"""UUID, hex, ULID, and ids with the name of their kind in front: `call_...`, `toolu_...`."""
 
 _BY_KEY: Mapping[str, Mask] = {key: mask for mask in MASKS for key in mask.keys}
 
@@ -123,9 +148,11 @@ _BY_KEY: Mapping[str, Mask] = {key: mask for mask in MASKS for key in mask.keys}
 def mask_of(key: Key, old: Any, new: Any) -> Mask | None:
     """Give the rule that hides the difference of two values of a key; a missing one is UNSET."""
     mask = rule_for(key)
-    if mask is None or (mask.only_minted and not all(map(_is_minted, (old, new)))):
-        return None
-    return mask
+    return mask if mask is not None and all(map(mask.fits, _there(old, new))) else None
+
+
+def _there(*values: Any) -> list[Any]:
+    return [each for each in values if each is not msgspec.UNSET and each is not None]
 
 
 def rule_for(key: Key) -> Mask | None:
@@ -149,11 +176,5 @@ def bare(value: Any, levels: int = DEEPEST) -> Any:
     return {
         key: each if key in UNMASKED else bare(each, levels - 1)
         for key, each in cast("dict[str, Any]", value).items()
-        if (mask := rule_for(key)) is None or (mask.only_minted and not _is_minted(each))
+        if (mask := rule_for(key)) is None or not (each is None or mask.fits(each))
     }
-
-
-def _is_minted(value: Any) -> bool:
-    if value is msgspec.UNSET or value is None:
-        return True
-    return isinstance(value, str) and len(value) <= LONGEST_ID and bool(_MINTED.fullmatch(value))
