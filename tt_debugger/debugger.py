@@ -311,19 +311,6 @@ class Debugger:
                 found = list(replay.changes_along(path[begin : begin + BATCH]))
             yield from found
 
-    def messages_along(
-        self, path: Sequence[int], *, uncompacted: bool = False
-    ) -> Iterator[list[dict[str, Any]]]:
-        """Give the messages that each of such rows put in, none where one is unreadable."""
-        for begin in range(0, len(path), BATCH):
-            rows = path[begin : begin + BATCH]
-            try:
-                found = list(self.changes_along(rows, uncompacted=uncompacted))
-            except CannotReadError:
-                yield from (self.messages_at(row, uncompacted=uncompacted) for row in rows)
-            else:
-                yield from map(messages_in, found)
-
     def side(self, row: int, *, uncompacted: bool = False) -> Side:
         """Give a checkpoint as one side of a comparison."""
         return Side(
@@ -331,7 +318,7 @@ class Debugger:
             self.session,
             row,
             self.state(row, uncompacted=uncompacted),
-            partial(self.messages_along, uncompacted=uncompacted),
+            partial(self.changes_along, uncompacted=uncompacted),
         )
 
     def ref(self, row: int) -> str:

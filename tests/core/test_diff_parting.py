@@ -13,11 +13,6 @@ from tt_debugger.core.diff.parting import parting_sentences
 from tt_debugger.core.diff.side import Side
 from tt_debugger.debugger import Debugger
 
-AGAIN = (
-    "after it: A 8 checkpoints, B 24 checkpoints; "
-    "they say the same once, at rows 34 and 44, but do not meet again"
-)
-
 
 def said(old: Side, new: Side) -> list[str]:
     return list(parting_sentences(old, new, divergence(old, new)))
@@ -48,7 +43,7 @@ def pi() -> Any:
             63,
             [
                 "fork point: row 31, 498d5481",
-                AGAIN,
+                "after it: A 8 checkpoints, B 24 checkpoints; they do not meet again",
             ],
         ),
     ],

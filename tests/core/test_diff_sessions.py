@@ -15,7 +15,6 @@ from tt_debugger.core.diff.comparing import ComparedMessage, EqualRun, compare
 from tt_debugger.core.diff.divergence import By, divergence
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.diff.side_by_side import compare_sides, three_way
-from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Session
 
 
@@ -39,13 +38,7 @@ def side(opened: tuple[Any, Session], name: str) -> Side:
     store, session = opened
     replay = replay_of(store, session)
     row = session.rows[name]
-    return Side(
-        name,
-        session,
-        row,
-        replay.state(row),
-        lambda rows: map(messages_in, replay.changes_along(rows)),
-    )
+    return Side(name, session, row, replay.state(row), replay.changes_along)
 
 
 def told(one: tuple[Any, Session], a: str, other: tuple[Any, Session], b: str) -> str:
@@ -121,8 +114,8 @@ def test_one_session_that_goes_on_where_the_other_ends():
     assert told(old, "b", new, "r") == "content bq | - r"
 
 
-def test_rows_that_say_nothing_do_not_part_sessions():
-    changes = {"a": [Put(("messages",), [said("hi")])], "m": [Put(("model",), "x")]}
+def test_rows_that_do_nothing_do_not_part_sessions():
+    changes = {"a": [Put(("messages",), [said("hi")])], "m": [Put(("usage",), {"input": 3})]}
     changes |= {"b": [Append(("messages",), said("yes"))]}
     old = memory(memories("a m b", changes))
     new = memory(memories("a b", changes))
@@ -130,6 +123,15 @@ def test_rows_that_say_nothing_do_not_part_sessions():
     found = divergence(side(old, "b"), side(new, "b"))
 
     assert (found.by, found.old_point, found.new_point) == (By.CONTENT, 2, 1)
+
+
+def test_another_model_parts_sessions_before_anything_else_is_said():
+    def opened(model: str) -> tuple[Any, Session]:
+        changes = {"a": [Put(("messages",), [said("hi")])], "m": [Put(("model",), model)]}
+        changes |= {"b": [Append(("messages",), said("yes"))]}
+        return memory(memories("a m b", changes))
+
+    assert told(opened("small"), "b", opened("large"), "b") == "id aa | mb mb | bb meet bb"
 
 
 def test_the_same_format_is_compared_as_it_is_and_two_in_the_normal_form():
@@ -203,19 +205,21 @@ def test_with_the_sides_exchanged_both_and_the_conflicts_are_the_same(
 def test_a_run_of_another_format_does_not_part_at_the_first_result_of_a_tool():
     call = {"type": "toolCall", "id": "c1", "name": "ls", "arguments": {"p": "."}}
     text = [{"type": "text", "text": "a.py"}]
-    theirs = {"type": "tool_use", "id": "t1", "name": "ls", "input": {"p": "."}}
+    block = {"type": "tool_use", "id": "t1", "name": "ls", "input": {"p": "."}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}
     ours = [
         {"role": "assistant", "content": [call]},
         {"role": "toolResult", "toolCallId": "c1", "toolName": "ls", "content": text},
     ]
-    others = [{"role": "assistant", "content": [theirs]}, {"role": "user", "content": [result]}]
+    others = [{"role": "assistant", "content": [block]}, {"role": "user", "content": [result]}]
 
     def opened(messages: list[Any]) -> tuple[Any, Session]:
         first = [Put(("messages",), []), Append(("messages",), messages[0])]
         return memory(memories("a b", {"a": first, "b": [Append(("messages",), messages[1])]}))
 
-    found = divergence(side(opened(ours), "b"), side(opened(others), "b"))
+    theirs = side(opened(others), "b")
+    theirs = msgspec.structs.replace(theirs, session=_of_format(theirs.session, "else"))
+    found = divergence(side(opened(ours), "b"), theirs)
 
     assert (found.old_after, found.new_after) == ((), ())
 

@@ -19,6 +19,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
+from tt_debugger.core.changes import Change
 from tt_debugger.core.diff.comparing import Comparison
 from tt_debugger.core.diff.divergence import Divergence, divergence
 from tt_debugger.core.diff.parting import normal_sentence, parting_sentences, relation
@@ -246,13 +247,13 @@ def words_of(compared: SideBySide, parted: Divergence) -> tuple[str, ...]:
 def _while(is_wanted: Callable[[], bool], side: Side) -> Side:
     """Give a side that ends the work once nobody wants it any more."""
 
-    def messages_along(rows: Sequence[int]) -> Iterator[Sequence[Any]]:
-        for messages in side.messages_along(rows):
+    def changes_along(rows: Sequence[int]) -> Iterator[Sequence[Change]]:
+        for changes in side.changes_along(rows):
             if not is_wanted():
                 raise _NoLongerWantedError
-            yield messages
+            yield changes
 
-    return msgspec.structs.replace(side, messages_along=messages_along)
+    return msgspec.structs.replace(side, changes_along=changes_along)
 
 
 def _named(debugger: Debugger, row: int, *, is_own: bool) -> End:

@@ -1,4 +1,4 @@
-"""Where two branches part: the fork point, or the first place where they say something else.
+"""Where two branches part: the fork point, or the first place where they do something else.
 
 Two branches of one session have a fork point in its tree. Two sessions have one by content: a
 copied or re-run session has new ids, so their paths are followed side by side for as long as they
@@ -7,16 +7,20 @@ put the same messages into their states.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
+from tt_debugger.core.changes import Change, Snapshot, change_json
 from tt_debugger.core.diff.align import matched_in_order
-from tt_debugger.core.diff.masks import bare
+from tt_debugger.core.diff.items import ID_KEYS
+from tt_debugger.core.diff.masks import bare, rule_for
 from tt_debugger.core.diff.normal import normal_messages
 from tt_debugger.core.diff.side import Side
+from tt_debugger.core.json import as_map
+from tt_debugger.core.messages import messages_in
 from tt_debugger.core.tree import NO_ROW
 
 
@@ -53,13 +57,16 @@ class Divergence(msgspec.Struct, frozen=True):
 def divergence(old: Side, new: Side) -> Divergence:
     """Give where two branches part, by the tree of their session, else by what they say."""
     old_path, new_path = (each.session.tree.path_to(each.row) for each in (old, new))
+    is_whole = old.session.format == new.session.format
     if old.session is new.session:
         by = By.TREE
         shared = old.session.tree.common_ancestor(old.row, new.row)
         old_common = new_common = 0 if shared == NO_ROW else old.session.tree.depth(shared) + 1
-        old_said, new_said = _said(old, old_path[old_common:]), _said(new, new_path[new_common:])
+        old_said = _said(old, old_path[old_common:], is_whole=is_whole)
+        new_said = _said(new, new_path[new_common:], is_whole=is_whole)
     else:
-        old_said, new_said = _said(old, old_path), _said(new, new_path)
+        old_said = _said(old, old_path, is_whole=is_whole)
+        new_said = _said(new, new_path, is_whole=is_whole)
         by, old_common, new_common = _common(old, new, old_path, new_path, (old_said, new_said))
     old_after, new_after = old_path[old_common:], new_path[new_common:]
     old_told, new_told = _telling(old_said, old_after), _telling(new_said, new_after)
@@ -83,35 +90,61 @@ def divergence(old: Side, new: Side) -> Divergence:
 _Said = dict[int, bytes | None]
 
 
-def _said(side: Side, rows: Sequence[int]) -> _Said:
+def _said(side: Side, rows: Sequence[int], *, is_whole: bool) -> _Said:
     """Give what each row says, None where it says nothing."""
     names: dict[str, str] = {}
-    along = zip(rows, side.messages_along(rows), strict=True)
-    return {row: _content(messages, names) for row, messages in along}
+    along = zip(rows, side.changes_along(rows), strict=True)
+    return {row: _content(changes, names, is_whole=is_whole) for row, changes in along}
 
 
-def _content(messages: Sequence[Any], names: dict[str, str]) -> bytes | None:
-    """Give messages as text in which they are compared, whatever their format and their ids.
+def _content(changes: Sequence[Change], names: dict[str, str], *, is_whole: bool) -> bytes | None:
+    """Give what a row did as text that can be compared, whatever its ids; None for nothing.
 
-    `names` remembers what tools were called on the way.
+    Of two formats that is the messages alone, in their normal form; `names` remembers what tools
+    were called on the way.
     """
-    if not messages:
+    parts: list[Any] = []
+    for change in changes:
+        messages = messages_in((change,))
+        if messages and not is_whole:
+            messages = normal_messages(messages, names)
+        parts += (_without_ids(bare(each)) for each in messages)
+        if is_whole and not messages:
+            parts += _setting(change)
+    if not parts:
         return None
     try:
-        return _encode(list(map(_without_ids, bare(normal_messages(messages, names)))))
+        return _encode(parts)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        return repr(messages).encode("utf-8", "surrogatepass")
+        return repr(parts).encode("utf-8", "surrogatepass")
 
 
-def _without_ids(message: dict[str, Any]) -> dict[str, Any]:
-    """Give a normal message without what its calls are called: that is new in each run."""
-    blocks = [
-        {key: value for key, value in block.items() if key != "id"} for block in message["content"]
-    ]
-    kept = {key: value for key, value in message.items() if key != "toolCallId"}
-    return kept | {"content": blocks}
+def _setting(change: Change) -> Iterator[Any]:
+    """Give a change of anything but the messages, unless it says nothing of what was done."""
+    if isinstance(change, Snapshot):
+        kept = {key: bare(each) for key, each in as_map(change.value).items() if key not in _ASIDE}
+        if kept:
+            yield kept
+    elif not any(key in _ASIDE or rule_for(key) for key in change.path):
+        yield bare(change_json(change))
 
 
+def _without_ids(message: Any) -> Any:
+    """Give a message without what it and its parts are called: that is new in each run."""
+    if isinstance(message, list):
+        return [_without_ids(each) for each in cast("list[Any]", message)]
+    if not isinstance(message, dict):
+        return message
+    return {
+        key: _without_ids(value) if key in _HOLDING else value
+        for key, value in cast("dict[str, Any]", message).items()
+        if key not in ID_KEYS
+    }
+
+
+_ASIDE = frozenset(("title", "cwd", "usage"))
+"""Parts of a state that tell of a run where it was, not what it did."""
+_HOLDING = frozenset(("content", "tool_calls"))
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 

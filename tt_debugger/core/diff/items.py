@@ -18,7 +18,7 @@ from tt_debugger.core.messages import calls_in, results_in
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _OWN_IDS = ("id", "uuid")
-_ID_KEYS = (*_OWN_IDS, "toolCallId", "tool_call_id", "tool_use_id", "call_id")
+ID_KEYS = (*_OWN_IDS, "toolCallId", "tool_call_id", "tool_use_id", "call_id")
 _BRIEF = 12_000
 """Characters of an item that its likeness is told from."""
 
@@ -27,7 +27,7 @@ def _ids(items: Sequence[Any]) -> list[Hashable]:
     """Give what each item is called: its first id, with its type where several share one."""
     found: list[Hashable] = [None] * len(items)
     waiting = [place for place, each in enumerate(items) if isinstance(each, dict)]
-    for key in _ID_KEYS:
+    for key in ID_KEYS:
         own, nameless = key in _OWN_IDS, list[int]()
         for place in waiting:
             record = items[place]
