@@ -4,11 +4,11 @@ import re
 
 import pytest
 from builders import PI_HEADER, assistant, jsonl, pi, user
+from textual import events
 from textual.widgets import Input
 from tui.driving import SAMPLES, drive, press, said, seen, settled, tree
 
 from tt_debugger.core.diff.comparing import ComparedMessage, EqualRun
-from tt_debugger.tui.exporter import Place
 from tt_debugger.tui.screens.compare import CompareScreen
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.export import ExportScreen
@@ -78,9 +78,9 @@ def test_the_enter_that_chooses_the_parent_opens_nothing_more():
 def test_d_and_an_apostrophe_compares_with_the_only_mark():
     async def script(pilot):
         await press(pilot, "d", "apostrophe")
-        assert said(pilot) == "nothing to compare with"
+        assert said(pilot) == "there is no mark yet; m sets one"
         await press(pilot, "m", "x", "K", "d", "apostrophe")
-        assert rows(pilot) == [DEAD_END, DEAD_END - 1]
+        assert rows(pilot) == [DEAD_END - 1, DEAD_END]
 
     drive(script, ref="row=23")
 
@@ -284,7 +284,7 @@ def test_x_exports_what_is_compared():
     async def script(pilot):
         await press(pilot, "d", "@", "x")
         assert isinstance(pilot.app.screen, ExportScreen)
-        assert pilot.app.screen._places == (Place(22), Place(62))
+        assert pilot.app.screen._aims == (22, 62)
         await press(pilot, "escape")
         assert said(pilot) == "nothing is written"
 
@@ -388,3 +388,31 @@ def test_u_compares_all_that_was_ever_said_and_the_context_again():
         assert gone() == compacted
 
     drive(script, ref="row=39")
+
+
+def test_keys_that_are_typed_at_once_go_where_they_should():
+    async def script(pilot):
+        for key in ("d", "colon", *"row", "equals_sign", *"39", "enter"):
+            character = {"colon": ":", "equals_sign": "=", "enter": None}.get(key, key)
+            pilot.app.post_message(events.Key(key, character))
+        await settled(pilot)
+        assert rows(pilot) == [22, 38]
+
+    drive(script, ref="row=23")
+
+
+def test_what_is_typed_as_a_file_that_is_not_there_is_no_ref():
+    async def script(pilot):
+        await press(pilot, "d", "colon", *"no.jsonl", "enter")
+        assert isinstance(pilot.app.screen, ErrorScreen)
+        assert "there is no such file" in seen(pilot)
+
+    drive(script, ref="row=23")
+
+
+def test_a_ref_may_have_its_sign_in_front():
+    async def script(pilot):
+        await press(pilot, "d", "colon", *"#row=10", "enter")
+        assert rows(pilot) == [22, 9]
+
+    drive(script, ref="row=23")

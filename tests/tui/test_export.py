@@ -11,7 +11,9 @@ from textual.widgets import Input
 from tui.driving import choices, drive, press, said, seen, settled
 
 from tt_debugger.core.redact.redactor import Redactor
-from tt_debugger.tui.exporter import Place
+from tt_debugger.exports.exporting import exported
+from tt_debugger.exports.gate import Page
+from tt_debugger.tui.comparer import Aim
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.export import ExportScreen
 from tt_debugger.tui.screens.prompt import LineScreen
@@ -42,14 +44,14 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Opened:
     """The dialog over the Timeline, and what it gave."""
 
-    def __init__(self, pilot, *places: Place) -> None:
+    def __init__(self, pilot, *aims: Aim) -> None:
         self.pilot = pilot
         self.gave: list[str | None] = []
-        self._places = places or (Place(1),)
+        self._aims = aims or (1,)
 
     async def __aenter__(self) -> Self:
         exporter = self.pilot.app.screen.loader.exporter()
-        screen = ExportScreen(self._places, exporter, NAMED, UNICODE)
+        screen = ExportScreen(self._aims, exporter, NAMED, UNICODE)
         self.pilot.app.push_screen(screen, self.gave.append)
         await settled(self.pilot)
         return self
@@ -121,7 +123,8 @@ def test_a_name_that_is_taken_is_refused_and_another_one_can_be_given(session: P
 
     async def script(pilot):
         async with Opened(pilot) as dialog:
-            await press(pilot, "j", "enter", "enter")
+            await press(pilot, "j")
+            await press(pilot, "enter", "enter")
             assert isinstance(pilot.app.screen, ErrorScreen)
             assert "is there already" in seen(pilot)
             await press(pilot, "escape")
@@ -136,7 +139,8 @@ def test_a_name_that_is_taken_is_refused_and_another_one_can_be_given(session: P
 def test_a_name_that_is_left_writes_nothing(session: Path):
     async def script(pilot):
         async with Opened(pilot) as dialog:
-            await press(pilot, "j", "enter", "escape")
+            await press(pilot, "j")
+            await press(pilot, "enter", "escape")
             assert (dialog.gave, said(pilot)) == ([], "nothing is written")
             await press(pilot, "escape")
             assert dialog.gave == [None]
@@ -145,9 +149,9 @@ def test_a_name_that_is_left_writes_nothing(session: Path):
     assert [each.name for each in session.parent.iterdir()] == ["talk.jsonl"]
 
 
-def test_two_places_are_exported_as_what_differs(session: Path):
+def test_two_checkpoints_are_exported_as_what_differs(session: Path):
     async def script(pilot):
-        async with Opened(pilot, Place(1), Place(2)) as dialog:
+        async with Opened(pilot, 1, 2) as dialog:
             forms = ("markdown", "html", "json", "json-patch", "unified", "svg")
             assert [each.text for each in choices(pilot)] == [
                 *("nothing", *(f"diff as {form}" for form in forms), "bundle"),
@@ -161,16 +165,65 @@ def test_two_places_are_exported_as_what_differs(session: Path):
     drive(script, session)
 
 
-def test_a_place_may_stand_in_another_file(session: Path, tmp_path: Path):
+def test_a_checkpoint_may_stand_in_another_file(session: Path, tmp_path: Path):
     other = tmp_path / "other.jsonl"
     other.write_bytes(jsonl(PI_HEADER, pi("x", None, user("elsewhere"))))
 
     async def script(pilot):
-        async with Opened(pilot, Place(1), Place(0, f"{other}#x")) as dialog:
+        async with Opened(pilot, 1, f"{other}#x") as dialog:
             await press(pilot, "j")
             await press(pilot, "space", "space")
             assert "other.jsonl" in dialog.page
             assert "elsewhere" in dialog.page
+
+    drive(script, session)
+
+
+def test_a_ref_alone_is_one_of_the_session_that_is_open(session: Path):
+    async def script(pilot):
+        async with Opened(pilot, 1, "#cccc") as dialog:
+            await press(pilot, "j")
+            assert "`talk.jsonl`" in dialog.page
+            assert "cccc (row 3" in dialog.page
+            await press(pilot, "enter")
+            name = pilot.app.screen.query_one(Input).value
+            assert name == "talk-diff-2.md"
+
+    drive(script, session)
+
+
+def test_what_the_cursor_only_passes_is_not_rendered(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+):
+    begun: list[str] = []
+
+    def rendering(points: object, what: str, form: str, *more: object, **rest: object) -> Page:
+        begun.append(f"{what} {form}")
+        return exported(points, what, form, *more, **rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("tt_debugger.tui.exporter.exported", rendering)
+
+    async def script(pilot):
+        async with Opened(pilot) as dialog:
+            await pilot.press("j", "j", "j", "j")
+            await settled(pilot)
+            assert begun == ["transcript svg"]
+            assert dialog.page.startswith("<svg")
+
+    drive(script, session)
+
+
+def test_the_home_of_nobody_is_refused_and_the_dialog_stays(session: Path):
+    async def script(pilot):
+        async with Opened(pilot):
+            await press(pilot, "j")
+            await press(pilot, "enter")
+            pilot.app.screen.query_one(Input).value = "~nobody-of-that-name/x.md"
+            await press(pilot, "enter")
+            assert isinstance(pilot.app.screen, ErrorScreen)
+            assert "cannot write ~nobody-of-that-name/x.md" in seen(pilot)
+            await press(pilot, "escape")
+            assert isinstance(pilot.app.screen, ExportScreen)
 
     drive(script, session)
 
@@ -209,7 +262,7 @@ def test_where_redaction_fails_there_is_no_page(session: Path, monkeypatch: pyte
 @pytest.mark.parametrize("size", SIZES)
 def test_it_fits_every_size(size: tuple[int, int]):
     async def script(pilot):
-        async with Opened(pilot, Place(35), Place(43)):
+        async with Opened(pilot, 35, 43):
             await press(pilot, "j", "space")
             assert "diff as markdown" in seen(pilot)
             assert "Redacted" in seen(pilot)

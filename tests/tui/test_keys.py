@@ -31,6 +31,7 @@ from tt_debugger.tui.loader import Failed
 from tt_debugger.tui.screens.chooser import ChooserScreen
 from tt_debugger.tui.screens.compare import CompareScreen
 from tt_debugger.tui.screens.dialog import ErrorScreen
+from tt_debugger.tui.screens.export import ExportScreen
 from tt_debugger.tui.screens.help import HelpScreen
 from tt_debugger.tui.screens.prompt import KeyScreen, LineScreen
 from tt_debugger.tui.screens.sessions import SessionsScreen
@@ -304,6 +305,27 @@ async def _(pilot, key):
     await at(pilot, 19)
     await press(pilot, key, "r")
     assert pilot.app.clipboard == f"{SAMPLES / 'pi.jsonl'}#36bf"
+
+
+@does("timeline", "export")
+async def _(pilot, key):
+    await at(pilot, 19)
+    await press(pilot, key)
+    assert isinstance(pilot.app.screen, ExportScreen)
+    await press(pilot, "escape")
+    assert said(pilot) == "nothing is written"
+
+
+@does("timeline", "compare_again")
+async def _(pilot, key):
+    await at(pilot, 19)
+    await press(pilot, "d", "@", "n", "n", "enter")
+    assert isinstance(pilot.app.screen, TimelineScreen)
+    await press(pilot, key)
+    compared = pilot.app.screen
+    assert isinstance(compared, CompareScreen)
+    assert compared.pane.block.change == 2
+    await press(pilot, "q")
 
 
 @does("timeline", "diff")

@@ -16,6 +16,7 @@ from typing import Any
 
 from rich.console import RenderableType
 from rich.segment import Segments
+from textual import events
 from textual.app import App
 from textual.binding import Binding
 from textual.filter import LineFilter
@@ -29,6 +30,7 @@ from tt_debugger.tui.screens.keyed import KeyedScreen
 from tt_debugger.tui.screens.panes import Place
 from tt_debugger.tui.screens.timeline import TimelineScreen
 from tt_debugger.tui.themes import LOOKS, NAMED, SIXTEEN, look_for
+from tt_debugger.tui.typing import Typing
 from tt_debugger.views.palette import ASCII, UNICODE, Glyphs
 
 GRACE = 2.0
@@ -69,6 +71,7 @@ class TtdbgApp(App[TtdbgError]):
         self._fragment = fragment
         self._clock = clock
         self._shows_sessions = shows_sessions
+        self._typing = Typing(self, super().on_event)
         self._places: dict[tuple[str, str | None], Place] = {}
         self.watch_theme(look.name)
 
@@ -102,6 +105,14 @@ class TtdbgApp(App[TtdbgError]):
                 Thread(
                     target=_end_with_terminal, args=(sys.__stdin__.fileno(),), daemon=True
                 ).start()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take keys one by one; what ends the app waits for none."""
+        is_typed = isinstance(event, events.Key) and not event.is_forwarded
+        if isinstance(event, events.Key) and is_typed and event.key != "ctrl+c":
+            self._typing.take(event)
+        else:
+            await super().on_event(event)
 
     def watch_theme(self, name: str) -> None:
         """Give the names of styles the meaning that they have in a theme."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from tt_debugger.core.diff.side_by_side import SideBySide, compare_sides
 from tt_debugger.core.origins import row_that_put
 from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.debugger import Debugger, exists, split_location
-from tt_debugger.errors import TtdbgError
+from tt_debugger.errors import CannotReadError, TtdbgError
 
 if TYPE_CHECKING:
     from tt_debugger.tui.exporter import Exporter
@@ -122,6 +122,14 @@ class _NoLongerWantedError(Exception):
     """The work was given up while it was done."""
 
 
+def looks_elsewhere(aim: str) -> bool:
+    """Tell whether something typed seems to name a file rather than a point of the session."""
+    return "/" in aim or PurePath(aim).suffix in _SUFFIXES
+
+
+_SUFFIXES = frozenset((".jsonl", ".json", ".ttdbg", ".sqlite", ".db"))
+
+
 class Comparer:
     """Compares checkpoints of an open session with each other, and with those of other files."""
 
@@ -204,12 +212,22 @@ class Comparer:
         """Give the session of an end, and what is there."""
         if isinstance(aim, int):
             return self._debugger, _named(self._debugger, aim, is_own=True)
-        location, fragment = split_location(aim)
-        if not exists(location):
-            location, fragment = self._debugger.location, parse_fragment(aim.removeprefix("#"))
+        location, fragment = self._aimed_at(aim)
         debugger = self._opened(location, fragment)
         is_own = debugger is self._debugger
         return debugger, _named(debugger, debugger.point(fragment), is_own=is_own)
+
+    def _aimed_at(self, aim: str) -> tuple[str, Fragment]:
+        """Give the location and the ref that were typed; a ref alone is one of this session."""
+        location, fragment = split_location(str(Path(aim).expanduser()) if aim[:1] == "~" else aim)
+        if location and exists(location):
+            return location, fragment
+        if location and ("#" in aim or looks_elsewhere(aim)):
+            raise CannotReadError(
+                f"cannot read {location}: there is no such file or folder",
+                "a ref in this session is typed alone: row=14, label=NAME, an id",
+            )
+        return self._debugger.location, parse_fragment(aim.removeprefix("#"))
 
     def _opened(self, location: str, fragment: Fragment) -> Debugger:
         own = self._debugger

@@ -9,10 +9,11 @@ import msgspec
 from rich.text import Text
 
 from tt_debugger.core.diff.comparing import SIGNS, ComparedMessage, Comparison, Sign
+from tt_debugger.core.diff.edits import edits
 from tt_debugger.core.diff.texts import text_rows
 from tt_debugger.core.paths import dotted
 from tt_debugger.core.text import safe_line
-from tt_debugger.views.compare_message import MessageView
+from tt_debugger.views.compare_message import MessageView, field_edits
 from tt_debugger.views.compare_text import TextView, sign_style
 from tt_debugger.views.palette import Glyphs, Palette
 
@@ -58,7 +59,15 @@ def _bar(row: ComparedMessage, palette: Palette) -> Iterator[tuple[str, str]]:
         for each in () if aspect.equal else text_rows(old, new):
             removed += each.op in {"remove", "change"} and aspect.old is not None
             added += each.op in {"add", "change"} and aspect.new is not None
-    total = max(removed + added, 1)
+    if not removed + added:
+        # Nothing that it says: its fields alone.
+        fields = dict.fromkeys(
+            safe_line(dotted(each.path))
+            for each in field_edits(row, edits(row.difference, row.old))
+        )
+        yield f"  also: {', '.join(fields)}", palette.dim
+        return
+    total = removed + added
     share = min(BAR / total, 1)
     yield f"  {removed + added:>5} ", palette.dim
     yield "+" * round(added * share), palette.add

@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from tt_debugger.tui.keys import CHOOSER, bindings
-from tt_debugger.tui.screens.prompt import take_key
+from tt_debugger.tui.screens.prompt import has_line, take_key
 from tt_debugger.tui.widgets.bars import BottomBar
 from tt_debugger.tui.widgets.choice_list import Choice, ChoiceList
 from tt_debugger.tui.widgets.lines import Lines
@@ -63,6 +63,11 @@ class ChooserScreen(ModalScreen[Any]):
         self._on_move = on_move
         self._typed = ""
         """What the choices are offered for."""
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether the next key is for this screen."""
+        return has_line(self)
 
     def compose(self) -> ComposeResult:
         """Lay out a line to type in over the choices."""

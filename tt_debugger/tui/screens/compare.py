@@ -43,10 +43,12 @@ ASKED = "copy:  y line   a message of A   b message of B   c command   (Esc: not
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """Where to go in the session below, and what to say of it."""
+    """Where to go in the session below, what to say of it, and where it was left for that."""
 
     row: int
     said: str
+    question: Question
+    block: int
 
 
 class Compares(Container):
@@ -69,8 +71,10 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         comparer: Callable[[Screen[Any]], Comparer],
         palette: Palette,
         glyphs: Glyphs,
+        block: int | None = None,
     ) -> None:
         super().__init__(palette, glyphs)
+        self._begins_at = block
         self._question = question
         self._comparer = comparer(self)
         self._answer: Compared | None = None
@@ -163,6 +167,9 @@ class CompareScreen(KeyedScreen[Arrival | None]):
             self._words,
         )
         self.pane.update_from(view, keeps_place=keeps_place)
+        if self._begins_at is not None:
+            self.pane.to_block(min(self._begins_at, len(self.pane.blocks) - 1))
+            self._begins_at = None
         self._tell()
 
     def on_compare_failed(self, message: CompareFailed) -> None:
@@ -255,7 +262,7 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         there = [(end, place) for end, place in pairs if place is not None]
         own = [(end, place) for end, place in there if end.is_own]
         if own and answer.is_normal:
-            self._leave(Arrival(own[0][0].row, f"message {own[0][1] + 1} is in the state here"))
+            self._go(own[0][0].row, f"message {own[0][1] + 1} is in the state here")
         elif own:
             self._is_locating = True
             self.say("looking for its checkpoint", stays=True)
@@ -268,9 +275,10 @@ class CompareScreen(KeyedScreen[Arrival | None]):
 
     def on_located(self, message: Located) -> None:
         """Go to the checkpoint."""
-        self._leave(
-            Arrival(message.row, f"message {message.place + 1} comes from this checkpoint")
-        )
+        self._go(message.row, f"message {message.place + 1} comes from this checkpoint")
+
+    def _go(self, row: int, said: str) -> None:
+        self._leave(Arrival(row, said, self._question, self.pane.block_number))
 
     def on_locate_failed(self, message: LocateFailed) -> None:
         """Say why there is nowhere to go."""
@@ -351,11 +359,10 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         """Ask how to export what is compared."""
         answer = self._answer
         if answer is not None:
-            from tt_debugger.tui.exporter import Place
             from tt_debugger.tui.screens.export import ExportScreen
 
             screen = ExportScreen(
-                tuple(Place(end.row, None if end.is_own else end.ref) for end in answer.ends),
+                tuple(end.row if end.is_own else end.ref for end in answer.ends),
                 self._comparer.exporter,
                 self._palette,
                 self._glyphs,

@@ -45,6 +45,12 @@ def take_key(screen: Screen[Any], event: events.Key) -> None:
         line.insert_text_at_cursor(event.character)
 
 
+def has_line(screen: Screen[Any]) -> bool:
+    """Tell whether the one line of a screen is there to type in, and not answered yet."""
+    lines = screen.query(Input)
+    return bool(lines) and lines.first().has_focus and not lines.first().disabled
+
+
 class KeyScreen(ModalScreen[str | None]):
     """Gives the next key as its character; None for Escape and for keys that are none."""
 
@@ -55,6 +61,11 @@ class KeyScreen(ModalScreen[str | None]):
         self._asked = asked
         self._palette = palette
         self._is_answered = False
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether the next key is for this screen."""
+        return not self._is_answered
 
     def compose(self) -> ComposeResult:
         """Lay out what is asked."""
@@ -89,6 +100,11 @@ class LineScreen(ModalScreen[str | None]):
         self._asked = asked
         self._palette = palette
         self._text = text
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether the next key is for this screen."""
+        return has_line(self)
 
     def compose(self) -> ComposeResult:
         """Lay out what is asked before the line."""

@@ -32,7 +32,7 @@ from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.palette import Glyphs, Palette
 
 if TYPE_CHECKING:
-    from tt_debugger.tui.comparer import Aim
+    from tt_debugger.tui.comparer import Aim, Question
     from tt_debugger.tui.screens.compare import Arrival
 
 
@@ -363,6 +363,9 @@ class TimelineScreen(PanesScreen):
 
     # Comparing
 
+    _left: Arrival | None = None
+    """The comparison that was left for a checkpoint."""
+
     def action_diff(self) -> None:
         """Ask what to compare the row with."""
         session, row = self._session, self._row
@@ -389,9 +392,9 @@ class TimelineScreen(PanesScreen):
             case versus.PARENT:
                 self.say(f"row {row + 1} has no parent")
             case versus.ACTIVE if session.active is not None:
-                self.compare(row, session.active)
+                self.compare(*sorted((row, session.active)))
             case versus.MARK if len(marks) == 1:
-                self.compare(next(iter(marks.values())), row)
+                self.compare(*sorted((next(iter(marks.values())), row)))
             case versus.MARK if marks:
                 asked = f"compare row {row + 1} with the mark: {'  '.join(sorted(marks))}"
                 self.app.push_screen(
@@ -400,12 +403,14 @@ class TimelineScreen(PanesScreen):
                 )
             case versus.REF:
                 self._diff_ref(row)
+            case versus.MARK:
+                self.say("there is no mark yet; m sets one")
             case _:
-                self.say("nothing to compare with")
+                self.say("nothing is compared")
 
     def _diff_mark(self, name: str | None, row: int, marks: Mapping[str, int]) -> None:
         if name is not None and name in marks:
-            self.compare(marks[name], row)
+            self.compare(*sorted((marks[name], row)))
         elif name is not None:
             self.say(f"there is no mark {name}")
 
@@ -426,27 +431,38 @@ class TimelineScreen(PanesScreen):
 
     def compare(self, old: Aim, new: Aim) -> None:
         """Compare two points, each a row or a ref."""
+        from tt_debugger.tui.comparer import Question
+
+        self._push_comparison(Question(old, new))
+
+    def _push_comparison(self, question: Question, block: int | None = None) -> None:
+        from tt_debugger.tui.screens.compare import CompareScreen
+
         comparer = self.loader.comparer()
         if comparer is not None:
-            from tt_debugger.tui.comparer import Question
-            from tt_debugger.tui.screens.compare import CompareScreen
-
-            screen = CompareScreen(Question(old, new), comparer, self._palette, self._glyphs)
+            screen = CompareScreen(question, comparer, self._palette, self._glyphs, block)
             self.app.push_screen(screen, self._arrive)
+
+    def action_compare_again(self) -> None:
+        """Go back to the comparison that was left for one of its checkpoints."""
+        if self._left is None:
+            self.say("no comparison was left for a checkpoint")
+        else:
+            self._push_comparison(self._left.question, self._left.block)
 
     def _arrive(self, arrival: Arrival | None) -> None:
         if arrival is not None:
+            self._left = arrival
             note = self.go_to(arrival.row)
-            self.say("; ".join(filter(None, (arrival.said, note))))
+            self.say("; ".join(filter(None, (arrival.said, note, "D: back to the comparison"))))
 
     def action_export(self) -> None:
         """Ask how to export the branch that ends at the row, or the state there."""
         row, exporter = self._row, self.loader.exporter()
         if row is not None and exporter is not None:
-            from tt_debugger.tui.exporter import Place as ExportPlace
             from tt_debugger.tui.screens.export import ExportScreen
 
-            screen = ExportScreen((ExportPlace(row),), exporter, self._palette, self._glyphs)
+            screen = ExportScreen((row,), exporter, self._palette, self._glyphs)
             self.app.push_screen(screen, lambda said: self.say(said or "nothing is written"))
 
     # Copying

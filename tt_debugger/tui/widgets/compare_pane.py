@@ -136,6 +136,11 @@ class ComparePane(CursorPane):
             place += step
         return False
 
+    @property
+    def block_number(self) -> int:
+        """The number of the block under the cursor."""
+        return self._at[0]
+
     def to_block(self, place: int) -> None:
         """Move the cursor to a block, and all of the block into view if it fits."""
         first, last = (place, 0), (place, len(self._rows_of(place)) - 1)
