@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secrets_made import EMBEDDINGS, Made, made
+from strategies import any_text
 
+from tt_debugger.core.redact import walking
 from tt_debugger.core.redact.owner import secrets_of
 from tt_debugger.core.redact.redactor import Hit, Owner, Redactor
 
@@ -129,6 +131,13 @@ def test_a_word_or_a_gap_under_a_telling_key_stays(value: str):
     assert redacted({"api_key": value, "password": value}) == {"api_key": value, "password": value}
 
 
+def test_under_a_telling_key_nothing_stays_beside_a_token_but_blanks():
+    value = redacted({"password": f"\n{TOKEN}xxxx", "pwd": f"and {TOKEN}xxxx"})
+
+    assert value == {"password": "\n‹github-token:1›", "pwd": "‹password:1›"}
+    assert redacted(value) == value
+
+
 def test_numbers_and_truth_values_stay_under_any_key():
     value = {"token": 5, "password": True, "secret": None, "max_tokens": 8, "tokens": ["a", "bc"]}
 
@@ -225,6 +234,104 @@ def test_depth_of_a_value_is_no_matter():
 def test_what_is_no_json_is_not_passed_on_as_it_is():
     assert redacted({"x": (TOKEN, 1)}) == {"x": ["‹github-token:1›", 1]}
     assert redacted({"x": TOKEN.encode()}) == {"x": "b'‹github-token:1›'"}
+
+
+def test_json_that_is_none_by_the_letter_is_read_too_and_keeps_what_it_says():
+    lone = '{"password":"correct horse battery","x":"\\ud83c","n":[NaN,1e999,-0.0]}'
+    long = '{"password": "correct horse battery", "n": ' + "9" * 5000 + "}"
+    lines = '{"password":"correct horse battery"}\n{"a": 1}\n'
+
+    assert redacted({"lone": lone, "long": long, "lines": lines}) == {
+        "lone": lone.replace("correct horse battery", "‹password:1›").replace("1e999", "Infinity"),
+        "long": '{"password": "‹password:1›", "n": "' + "9" * 5000 + '"}',
+        "lines": '{"password":"‹password:1›"}\n{"a": 1}\n',
+    }
+
+
+def test_json_that_cannot_be_written_again_is_left_out_as_a_whole(monkeypatch: pytest.MonkeyPatch):
+    def too_deep(*_: object, **__: object) -> str:
+        raise RecursionError
+
+    monkeypatch.setattr(walking, "written", too_deep)
+    redactor = Redactor()
+
+    value = redactor.value({"x": '{"password":"correct horse battery"}'})
+
+    assert value == {"x": "‹text 36 chars›"}
+    assert redactor.hits == (Hit("password", "/x/password", "‹password:1›"),)
+
+
+def test_of_a_password_that_begins_like_a_header_nothing_stays():
+    assert redacted({"password": "key to my heart"}) == {"password": "‹password:1›"}
+
+
+# --- Places --------------------------------------------------------------------------------------
+
+
+def places(redactor: Redactor) -> list[str]:
+    return [hit.place for hit in redactor.hits]
+
+
+def test_a_place_is_told_by_the_keys_as_they_leave():
+    redactor = Redactor()
+    inner = json.dumps({OTHER: [TOKEN]})
+
+    redactor.value({TOKEN: {"x": OTHER, "y": [{OTHER: TOKEN}], "z": inner, inner: TOKEN}})
+
+    assert places(redactor) == [
+        "/‹github-token:1›",
+        "/‹github-token:1›/x",
+        "/‹github-token:1›/y/0/‹gitlab-token:1›",
+        "/‹github-token:1›/y/0/‹gitlab-token:1›",
+        "/‹github-token:1›/z/‹gitlab-token:1›",
+        "/‹github-token:1›/z/‹gitlab-token:1›/0",
+        '/‹github-token:1›/{"‹gitlab-token:1›": ["‹github-token:1›"]}/‹gitlab-token:1›',
+        '/‹github-token:1›/{"‹gitlab-token:1›": ["‹github-token:1›"]}/‹gitlab-token:1›/0',
+        '/‹github-token:1›/{"‹gitlab-token:1›": ["‹github-token:1›"]}',
+    ]
+
+
+def test_a_place_that_is_handed_in_tells_no_secret():
+    redactor = Redactor()
+
+    redactor.value({"a": TOKEN}, f"/by/{OTHER}/12")
+    redactor.text(TOKEN, f"/{OTHER}")
+    redactor.finished(TOKEN, "page")
+
+    assert places(redactor) == ["/by/‹gitlab-token:1›/12/a", "/‹gitlab-token:1›", "page"]
+
+
+def test_a_key_that_another_place_told_to_be_a_secret_is_told_in_no_place():
+    redactor = Redactor()
+    word, chosen = "sword~fish", "sword/1fish"
+
+    redactor.value({word: {chosen: {f"a {chosen}": TOKEN}}, "password": word, "pwd": chosen})
+
+    assert places(redactor) == [
+        "/‹password:1›/‹password:2›/a ‹password:2›",
+        "/password",
+        "/pwd",
+    ]
+
+
+def test_of_a_structure_only_no_place_tells_a_word_of_content():
+    redactor = Redactor(structure_only=True)
+
+    redactor.value({"patient Jane Roe": {"model": TOKEN}}, "/Jane Roe/3")
+
+    assert places(redactor) == ["/‹key:2 8 chars›/3/‹key:1 16 chars›/model"]
+
+
+def test_a_number_that_python_does_not_write_is_no_matter():
+    number = 10**5000
+
+    value = redacted({"a": number, number: {"password": number}, "b": {number: TOKEN}})
+
+    assert value == {
+        "a": number,
+        hex(number): {"password": number},
+        "b": {hex(number): "‹github-token:1›"},
+    }
 
 
 # --- Blobs ---------------------------------------------------------------------------------------
@@ -404,6 +511,16 @@ pieces = st.one_of(
             *("\n", "\\n", " ", '"', "'", "=", ": ", "@", "://", "\x1b[31m", "-", "_", ";", "["),
             *("password=", "token", "key: ", "--token ", "/home/", "eyJ", "sk-", "AKIA", "%3D"),
             *("‹github-token:1›", "‹text 3 chars›", "‹", "›", "{", "}", "a.b@c.de", "x" * 20),
+            *("machine a login b password ", " is ", "<password>", "</", ", ", "('", "api key"),
+            *(
+                "kind: Secret\ndata:\n  a: ",
+                "user=a ",
+                "curl -b ",
+                " | sudo -S",
+                "%3A%2F%2F",
+                "%40",
+            ),
+            *("login -p ", "mysql -p", "auth: ", "-----END", "\n", "swordfish", "API_TOKEN ", "|"),
             *("Cookie: a=", "&quot;", "-----BEGIN PRIVATE" + " KEY-----", "bearer ", "curl -u a:"),
         ]
     ),
@@ -441,6 +558,94 @@ def test_many_texts_at_once_become_what_each_becomes_by_itself(several: list[str
     assert together.value([{"x": each} for each in several]) == [
         {"x": apart.text(each)} for each in several
     ]
+
+
+marked = st.sampled_from([f"{TOKEN[:-3]}{each}" for each in range(100, 110)])
+held = st.recursive(
+    st.one_of(marked, st.just("a word"), marked.map(lambda text: json.dumps({text: [text]}))),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.one_of(marked, keys), inner, max_size=3),
+        st.dictionaries(
+            st.just("password"), st.sampled_from(["horse battery", "b/t"]), max_size=1
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@given(held, st.booleans(), st.lists(marked, max_size=2))
+def test_no_place_and_no_placeholder_tells_what_was_taken_out(
+    value: Any,
+    structure_only: bool,  # noqa: FBT001 - drawn
+    prefix: list[str],
+):
+    redactor = Redactor(structure_only=structure_only)
+    redactor.value(value, "".join(f"/{each}" for each in prefix))
+
+    told = "\n".join(f"{hit.rule} {hit.place} {hit.placeholder}" for hit in redactor.hits)
+
+    assert TOKEN[:-3] not in told
+    if structure_only:
+        assert [each for each in ("a word", "horse", "b/t", "b~1t") if each in told] == []
+
+
+words = st.text("abcdefgh", min_size=6, max_size=6).map(lambda text: f"content {text}")
+talk = st.recursive(
+    words, lambda inner: st.dictionaries(words, st.one_of(inner, st.lists(inner)), max_size=3)
+)
+
+
+@given(talk, st.lists(words, max_size=2))
+def test_of_a_structure_only_nothing_tells_a_word(value: Any, prefix: list[str]):
+    redactor = Redactor(structure_only=True)
+    shape = redactor.value({"model": TOKEN, "x": value}, "".join(f"/{each}" for each in prefix))
+
+    told = json.dumps([shape, *(msgspec.to_builtins(hit) for hit in redactor.hits)])
+
+    assert "content" not in told
+    assert len(redactor.hits) == 1
+
+
+odd = st.recursive(
+    st.one_of(
+        *(any_text, texts, st.none(), st.booleans(), st.integers(), st.floats(), st.binary()),
+        st.sampled_from(["[" * 3000, '{"a":' * 3000, "\ud800", b"\xff"]),
+        st.one_of(any_text, texts).map(lambda text: json.dumps({"password": text, "n": 10**40})),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(
+            st.one_of(
+                *(any_text, keys, st.none(), st.booleans(), st.integers(), st.floats()),
+                *(st.binary(), st.tuples(any_text)),
+            ),
+            inner,
+            max_size=3,
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@given(odd, any_text, st.booleans(), st.sampled_from([0, 256, 1100]))
+def test_nothing_that_looks_like_json_is_refused(
+    value: Any,
+    text: str,
+    structure_only: bool,  # noqa: FBT001 - drawn
+    depth: int,
+):
+    owner = Owner(home=text, user=text, host=text, secrets={"X_TOKEN": text})
+    redactor = Redactor(owner, structure_only=structure_only)
+    for level in range(depth):
+        value = [value] if level % 2 else {text: value}
+
+    redactor.value(value, text)
+
+    assert isinstance(redactor.text(text, text), str)
+    assert isinstance(redactor.finished(text, text), str)
+    assert all(isinstance(hit.place, str) for hit in redactor.hits)
 
 
 @given(values)

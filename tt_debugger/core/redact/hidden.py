@@ -19,7 +19,7 @@ _SIGNS = (
 """What stands in each of them; in a text that is ASCII only the first few can."""
 
 
-class Bare:
+class Uncovered:
     """A text without what is hidden in it, and where each of its characters stood."""
 
     def __init__(self, text: str, hidden: list[re.Match[str]]) -> None:
@@ -42,7 +42,7 @@ class Bare:
         return index + (self._shifts[before - 1] if before else 0)
 
 
-def bare(text: str) -> Bare | None:
+def uncovered(text: str) -> Uncovered | None:
     """Give the text without what is hidden in it, or None where nothing is."""
     for each in _PLAIN_SIGNS if text.isascii() else _SIGNS:
         if each in text:
@@ -50,7 +50,7 @@ def bare(text: str) -> Bare | None:
     else:
         return None
     hidden = list(_HIDDEN.finditer(text))
-    return Bare(text, hidden) if hidden else None
+    return Uncovered(text, hidden) if hidden else None
 
 
 def without_hidden(text: str) -> str:

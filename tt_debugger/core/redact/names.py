@@ -7,19 +7,14 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from tt_debugger.core.redact.vendors import VENDORS, VENDORS_BY_NAME
+
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 LONGEST = 80
 """Characters a name may have: longer ones are no names."""
 
 _ASIDE = r"(?: (?:prod|production|dev|staging|live|value|base|old|new|current|v?\d+))*$"
 """Words at the end that say which one it is, not what."""
-
-_VENDORS = (
-    "cloudflare datadog cohere mistral heroku algolia fastly okta twilio mailchimp paypal "
-    "deepgram assemblyai codecov snyk pagerduty sumologic splunk bitbucket travis linode hetzner "
-    "asana trello segment zendesk intercom coinbase stability deepseek together auth0 ngrok "
-    "railway postmark gitea jira contentstack rollbar honeycomb elastic pusher"
-)
 
 
 class NameRule(Struct, frozen=True):
@@ -31,7 +26,7 @@ class NameRule(Struct, frozen=True):
     must_not: tuple[str, ...]
 
 
-_HELD = r"(?:api ?key|access ?key|app(?:lication)? ?key|secret|token|key|password|auth)"
+_HELD = r"(?:api ?key|access ?key|app(?:lication)? ?key|secret|token|key|auth)"
 
 NAME_RULES: tuple[NameRule, ...] = (
     NameRule(
@@ -54,7 +49,7 @@ NAME_RULES: tuple[NameRule, ...] = (
             (f"{vendor}_api_key", f"{vendor.upper()}_API_TOKEN", f"{vendor}ApiKey"),
             (f"{vendor}_count", f"{vendor}_token_count", f"{vendor}_url"),
         )
-        for vendor in _VENDORS.split()
+        for vendor in sorted(VENDORS | VENDORS_BY_NAME)
     ),
     NameRule(
         "password",
@@ -99,7 +94,7 @@ NAME_RULES: tuple[NameRule, ...] = (
         "token",
         r"(?:^| )(?<!page )(?<!next )(?<!eos )(?<!bos )(?<!pad )(?<!unk )(?<!sep )(?<!cls )"
         r"(?<!mask )(?<!stop )(?<!special )(?<!cancellation )(?<!continuation )(?<!per )"
-        rf"(?:token|[a-z]*(?:auth|access|api|bearer|csrf|xsrf|id|refresh)token|bearer|jwt){_ASIDE}",
+        rf"(?:token|[a-z]*(?:auth|access|api|bearer|csrf|xsrf|id|refresh|identity|session|registry)token|bearer|jwt){_ASIDE}",
         ("token", "access_token", "refreshToken", "_authToken", "GITHUB_TOKEN", "JWT"),
         ("tokens", "max_tokens", "token_count", "input_tokens", "next_page_token", "tokenizer",
          "eos_token", "token_type", "tokens_per_second"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator, Mapping
 
@@ -96,8 +97,8 @@ _Pattern = tuple[str, re.Pattern[str], str, Rank]
 
 def _forms(value: str) -> set[str]:
     """Give a value as it stands in a text, and as JSON and HTML write it."""
-    encoded = msgspec.json.encode(value).decode("utf-8", "replace")[1:-1]
-    return {value, encoded, html.escape(value), html.escape(encoded)}
+    encoded = json.dumps(value, ensure_ascii=False)[1:-1]
+    return {value, encoded, json.dumps(value)[1:-1], html.escape(value), html.escape(encoded)}
 
 
 def _homes(home: str) -> Iterator[_Pattern]:

@@ -26,7 +26,11 @@ RULE_IDS = frozenset(
     )
 )
 
-_TYPE = re.compile(r"(?:image|audio|video|application|font|model)/[a-z0-9.+-]{1,40}")
+# Words with a figure or two: a type is what a file says, and might be anything.
+_TYPE = re.compile(
+    r"(?=.{1,54}\Z)(?:image|audio|video|application|font|model)"
+    r"/\d?[a-z]{1,24}\d{0,2}(?:[.+-][a-z]{1,24}\d{0,2}){0,6}"
+)
 _PLACEHOLDER = re.compile(
     r"‹(?:(?P<rule>[a-z0-9-]{1,40}):\d{1,9}"
     r"|[a-z0-9.+/-]{1,54} [\d,]{1,19} bytes sha256:[0-9a-f]{12}"

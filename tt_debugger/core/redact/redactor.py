@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from tt_debugger.core.redact.hidden import bare, without_hidden
+from tt_debugger.core.paths import pointer
+from tt_debugger.core.redact.hidden import uncovered, without_hidden
+from tt_debugger.core.redact.known import SHORTEST_KNOWN, known_in
 from tt_debugger.core.redact.owner import Owner, Traces
 from tt_debugger.core.redact.placeholders import (
     Placeholders,
@@ -33,8 +36,8 @@ NOBODY = Owner()
 _ROUNDS = 4
 _SHORTEST_RUN = 16
 _NEAR = 200
+_LONGEST_INDEX = 9
 _BLANK = re.compile(r"\s")
-_SHORTEST_KNOWN = 8
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -58,6 +61,7 @@ class Redactor:
         self._structure_only = structure_only
         self._placeholders = Placeholders()
         self._hits: list[Hit] = []
+        self._prefixes: dict[str, str] = {}
         self._walk = Walk(
             self._placeholders, self._redacted, self._suspected, structure_only=structure_only
         )
@@ -97,26 +101,60 @@ class Redactor:
 
     def _known_in(self, text: str) -> list[Span]:
         """Give where values stand that were taken out elsewhere, if they are no plain words."""
+        known = self._placeholders.known
         return [
-            Span(start, start + len(value), rule_of(placeholder), Rank.OWNED)
-            for value, placeholder in self._placeholders.known.items()
-            if len(value) >= _SHORTEST_KNOWN and looks_random(value)
-            for start in _places(text, value)
+            Span(start, start + len(value), rule_of(known[value]), Rank.OWNED)
+            for value, start in known_in(text, self._sought())
         ]
+
+    def _sought(self) -> list[str]:
+        """Give the values that were taken out and are no plain words."""
+        known = self._placeholders.known
+        return [each for each in known if len(each) >= SHORTEST_KNOWN and looks_random(each)]
 
     @property
     def hits(self) -> tuple[Hit, ...]:
         """What was replaced, in the order it was met."""
-        return tuple(self._hits)
+        if not self._hits:
+            return ()
+        known = self._placeholders.known
+        keys = {pointer((value,))[1:]: placeholder for value, placeholder in known.items()}
+        places = {each.place: each.place for each in self._hits}
+        sought = [pointer((each,))[1:] for each in self._sought()]
+        inside = {each for each, _ in known_in("\n".join(places), sought)}
+        for place in places:
+            parts = (keys.get(part, part) for part in place.split("/"))
+            places[place] = _without("/".join(parts), inside, keys)
+        return tuple(
+            each if places[each.place] == each.place else replace(each, place=places[each.place])
+            for each in self._hits
+        )
 
     def counts(self) -> dict[str, int]:
         """Give how often each rule has hit, the most frequent first."""
         return dict(Counter(each.rule for each in self._hits).most_common())
 
-    def _note(self, found: Iterable[Found], place: str) -> None:
-        self._hits += (
-            Hit(rule_of(each.placeholder), place + each.place, each.placeholder) for each in found
-        )
+    def _note(self, found: Sequence[Found], place: str) -> None:
+        if found:
+            place = self._place(place)
+            self._hits += (
+                Hit(rule_of(each.placeholder), place + each.place, each.placeholder)
+                for each in found
+            )
+
+    def _place(self, place: str) -> str:
+        """Give a place that was handed in without the secrets in its keys."""
+        known = self._prefixes.get(place)
+        if known is None:
+            known = "/".join(map(self._part, place.split("/")))
+            self._prefixes[place] = known
+        return known
+
+    def _part(self, part: str) -> str:
+        if not part or (part.isdecimal() and len(part) <= _LONGEST_INDEX):
+            return part
+        key = part.replace("~1", "/").replace("~0", "~")
+        return pointer((self._walk.key(key)[0],))[1:]
 
     def _redacted(self, text: str) -> tuple[str, list[Found]]:
         """Give a text without what tells by itself, and what was replaced."""
@@ -146,7 +184,7 @@ class Redactor:
         whole = seen(text)
         yield from spans(whole)
         yield from self._traces.spans(text, whole.lowered)
-        stripped = bare(text)
+        stripped = uncovered(text)
         if stripped is None:
             return
         whole = seen(stripped.text)
@@ -177,6 +215,13 @@ class Redactor:
         return "".join(pieces), hits, placed
 
 
+def _without(place: str, values: Iterable[str], placeholders: Mapping[str, str]) -> str:
+    """Give a place without the values that stand inside its keys."""
+    for value in sorted(values, key=len, reverse=True):
+        place = place.replace(value, placeholders[value])
+    return place
+
+
 def _around(text: str, placed: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Give the stretches of a text about its new placeholders, cut where no token is cut."""
     last = 0
@@ -189,10 +234,3 @@ def _around(text: str, placed: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
         following = _BLANK.search(text, min(end + _NEAR, len(text)))
         last = len(text) if following is None else following.end()
         yield begin, last
-
-
-def _places(text: str, value: str) -> Iterable[int]:
-    place = text.find(value)
-    while place >= 0:
-        yield place
-        place = text.find(value, place + len(value))

@@ -13,14 +13,22 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tt_debugger.core.redact.assignments import assigned
+from tt_debugger.core.redact.cookies import cookies_of_commands
 from tt_debugger.core.redact.literals import any_of
+from tt_debugger.core.redact.manifests import manifested
 from tt_debugger.core.redact.rules import Rule, compiled
 from tt_debugger.core.redact.shape_rules import SHAPE_RULES
 from tt_debugger.core.redact.spans import Rank, Span
 from tt_debugger.core.redact.token_rules import BROKEN, TOKEN_RULES
 from tt_debugger.core.redact.vendors import BEFORE, NAMED, REACH, VALUE, VENDOR_RULE
 from tt_debugger.core.redact.words import words
-from tt_debugger.core.redact.worth import is_user_and_password, is_worth_hiding
+from tt_debugger.core.redact.worth import (
+    is_number,
+    is_path,
+    is_user_and_password,
+    is_worth_hiding,
+    looks_random,
+)
 
 SHORTEST = 6
 """Characters below which no text can hold a secret that tells by itself."""
@@ -42,8 +50,13 @@ _REACH = {
 }
 """How far left of a run its token may begin, by the character before the run."""
 _LONGEST_DISCORD = 30
-_BLOCK_END = "-----END"
+_BLOCK_BEGIN, _BLOCK_END = "-----BEGIN", "-----END"
+_LONGEST_BLOCK = 20_000
 _LONGEST_CLOSING = 64
+_BODY = re.compile(r"[A-Za-z0-9+/=]{40}")
+_NEXT_LINE = re.compile(
+    r"(?:\\[nr]){0,2}[^A-Za-z0-9+/]{0,24}(?:\d{1,6}[^\w\n]{1,3})?[A-Za-z0-9+/=]{40,}"
+)
 
 _ADDRESSES = frozenset(("email", "home-name"))
 _PLACEHOLDER_NAMES = words(
@@ -83,8 +96,9 @@ def spans(each: Seen) -> Iterator[Span]:
         return
     yield from _tokens(each)
     yield from _shaped(text, lowered)
-    if b"=" in lowered or b":" in lowered or b"--" in lowered or b"%3" in lowered:
-        yield from assigned(text, lowered)
+    yield from assigned(text, lowered)
+    yield from cookies_of_commands(text, lowered)
+    yield from manifested(text, lowered)
 
 
 # --- Tokens --------------------------------------------------------------------------------------
@@ -220,27 +234,40 @@ def _shape_at(text: str, place: int, rule: Rule) -> Span | None:
     group = match.lastindex or 0
     begin, end = match.span(group)
     if rule.id == "private-key":
-        end = _block_end(text, end)
+        end = _block_end(text, begin, end)
     elif group and not _is_meant(rule.id, text[begin:end]):
         return None
     return Span(begin, end, rule.id, Rank.ADDRESS if rule.id in _ADDRESSES else Rank.SHAPE)
 
 
-def _block_end(text: str, end: int) -> int:
-    """Give where a block ends whose body was read up to here: its own end, if that is there."""
-    closing = text.find(_BLOCK_END, max(end - len(_BLOCK_END), 0), end + len(_BLOCK_END))
-    if closing < 0:
-        return end
-    last = text.find("-----", closing + len(_BLOCK_END), closing + _LONGEST_CLOSING)
-    return end if last < 0 else last + 5
+def _block_end(text: str, begin: int, end: int) -> int:
+    """Give where a block ends whose body was read up to here: its own end, if that is there.
+
+    Its lines may be those of a diff, a quotation or a program, each with more about it.
+    """
+    closing = text.find(_BLOCK_END, begin, begin + _LONGEST_BLOCK)
+    opening = text.find(_BLOCK_BEGIN, begin + 1, closing)
+    if closing >= 0 and opening < 0 and (closing < end or _BODY.search(text, begin, closing)):
+        last = text.find("-----", closing + len(_BLOCK_END), closing + _LONGEST_CLOSING)
+        return max(end, closing) if last < 0 else last + 5
+    line = _NEXT_LINE.match(text, end)
+    while line is not None:
+        end = line.end()
+        line = _NEXT_LINE.match(text, end)
+    return end
 
 
 def _is_meant(rule: str, value: str) -> bool:
     """Tell whether what stands in the place of a secret is one."""
     if rule == "email":
+        value = value.replace("%40", "@")
         return not _NOBODY.fullmatch(value) and value.rpartition(".")[2] not in _FILE_ENDS
     if rule == "home-name":
         return value.lower() not in _PLACEHOLDER_NAMES
     if rule == "basic-credentials":
         return is_user_and_password(value)
+    if rule == "url-key":
+        return looks_random(value)
+    if rule == "command-password":
+        return is_worth_hiding(value) and not (is_number(value) or is_path(value))
     return is_worth_hiding(value)

@@ -745,8 +745,8 @@ INSIDE: tuple[Rule, ...] = (
     Rule(
         "telegram-token",
         (":AA", "%3AAA"),
-        GUARD + r"\d{8,10}(?::|%3A)AA[\w-]{32,34}(?![\w-])",
-        ("{dig10}:AA{w33}",),
+        rf"(?:{GUARD}|(?<=/bot))\d{{8,10}}(?::|%3A)AA[\w-]{{32,34}}(?![\w-])",
+        ("{dig10}:AA{w33}", "https://api.telegram.org/bot{dig10}:AA{w33}/getMe"),
         ("{dig10}:AA{w9}", "{dig10}:BB{w33}"),
         before=10,
         left=DIGITS,

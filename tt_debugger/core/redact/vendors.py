@@ -15,20 +15,25 @@ VENDORS = words(
     "contentstack coveralls databento datadog deepgram deepseek discord disqus droneci fastly "
     "facebook finicity finnhub flickr freshbooks gitea gitter gocardless greptile gumroad heroku "
     "honeycomb hubspot infomaniak intercom jumpcloud klaviyo kraken kucoin launchdarkly linkedin "
-    "linode looker mailgun mailchimp mattermost meraki messagebird mistral netlify newrelic "
-    "new_relic ngrok okta openweather opsgenie pagerduty paypal pinterest plaid postmark "
+    "linode looker mailgun mailchimp mattermost meraki messagebird mistral netlify new-relic "
+    "ngrok okta openweather opsgenie pagerduty paypal pinterest plaid postmark "
     "privateai pusher rapidapi rollbar sendbird sentry snyk splunk squarespace sslmate sumologic "
     "telnyx travisci trello twilio twitch twitter upstage vercel virustotal vultr wakatime "
     "weatherstack weightsandbiases wandb zendesk zoho"
 )
 """Names that stand in no text but for their vendor: no `box`, no `linear`, no `segment`."""
 
+VENDORS_BY_NAME = words("elastic hetzner jira railway segment stability together travis")
+"""Names that are words too: of a vendor only in the name of a key."""
+
 BEFORE = frozenset(b"=:>|,\"' ")
 """What may stand right before a value that is given."""
 REACH = 48
 
 NAMED = re.compile(
-    any_of(sorted(VENDORS)).encode()
+    any_of(
+        sorted({each.replace("-", sign) for each in VENDORS for sign in ("-", "_", "")})
+    ).encode()
     + rb"[a-z0-9_.-]{0,20}[\"'\]]{0,2}[ \t]{0,4}(?:=>|:=|[|]{2}|[?:=]{1,3}=|[=:>,])"
     rb"[ \t]{0,4}[\"'`]?\Z"
 )

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple, cast
-
-import msgspec
 
 from tt_debugger.core.paths import pointer
 from tt_debugger.core.redact.blobs import blob_kind, data_urls, is_long_base64, tells_of_blobs
+from tt_debugger.core.redact.headers import COOKIE, SCHEME, is_about_cookies
+from tt_debugger.core.redact.inner import is_json, read, written
+from tt_debugger.core.redact.manifests import holds_secrets
 from tt_debugger.core.redact.names import LONGEST, kind_of
 from tt_debugger.core.redact.placeholders import (
     Placeholders,
     blob,
     dropped,
     is_placeholder,
+    outside,
+    standing,
 )
 from tt_debugger.core.redact.structure import CONTENT, key_stays, stays
-from tt_debugger.core.redact.worth import is_number, is_worth_hiding, looks_chosen
-
-_SCHEME = re.compile(
-    r"(?:bearer|basic|token|digest|apikey|negotiate|ssws|key)[ \t]+", re.IGNORECASE
+from tt_debugger.core.redact.worth import (
+    is_number,
+    is_user_and_password,
+    is_worth_hiding,
+    looks_chosen,
 )
-_COOKIE = re.compile(r"([^;=\s]{1,256}=)([^;]{1,16384})")
-_ABOUT_COOKIES = ("path=", "expires=", "max-age=", "domain=", "samesite=", "version=")
+
 _NAMES = ("name", "key", "header", "Name", "Key")
 _VALUES = ("value", "Value")
+_BLOCK_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,8}-----\s*")
+_BLOCK_END = "-----END"
+_BASIC = ("auth", "_auth")
 _DEEPEST_JSON = 8
 """How often JSON may stand in JSON; each time doubles its escapes, so no file has more."""
 _PAIR = 2
@@ -36,7 +41,6 @@ _BETWEEN = "\n\0\n"
 _LONGEST_SIFTED = 100_000
 _BATCH = 4_000_000
 _NOWHERE = (1 << 62, 1 << 62)
-_INDENT = re.compile(r"[\[{]\r?\n( +)")
 
 
 class Found(NamedTuple):
@@ -56,7 +60,10 @@ class _Trail(NamedTuple):
 class _Open:
     """A map or list that is being walked through."""
 
-    __slots__ = ("hides", "is_content", "items", "key", "made", "renamed", "source", "trail")
+    __slots__ = (
+        *("hides", "is_content", "is_in_block", "items", "key", "made", "renamed", "source"),
+        "trail",
+    )
 
     def __init__(
         self, source: Any, trail: _Trail | None, hides: str | None, *, is_content: bool
@@ -74,6 +81,7 @@ class _Open:
         self.key: Any = None
         self.made: Any = None
         self.renamed: dict[Any, str] = {}
+        self.is_in_block = False
 
     def put(self, key: Any, redacted: Any) -> None:
         """Keep what a child became."""
@@ -81,6 +89,17 @@ class _Open:
             is_map = _is_map(self.source)
             self.made = dict(self.source) if is_map else list(self.source)
         self.made[key] = redacted
+
+    def goes_on(self, line: str) -> bool:
+        """Tell whether a text in a list is a line of a key in a block that began before it."""
+        went_on = self.is_in_block and _BLOCK_END not in line
+        self.is_in_block = went_on or _BLOCK_BEGIN.fullmatch(line) is not None
+        return went_on
+
+    def trail_to(self, key: Any) -> _Trail:
+        """Give the way to a child, by its key as it is when it is redacted."""
+        renamed = self.renamed.get(key)
+        return _Trail(self.trail, key if renamed is None else renamed)
 
     def whole(self) -> Any:
         """Give what it became: itself, if no child changed."""
@@ -136,6 +155,13 @@ class Walk:
                 self._clean_texts.add(text)
         return known
 
+    def key(self, key: str) -> tuple[str, tuple[Found, ...]]:
+        """Give the key of a map as it leaves, and what was found in it."""
+        renamed, hits = self.text(key)
+        if self._structure_only and not (is_placeholder(renamed) or key_stays(renamed)):
+            return self._placeholders.of_key(key), ()
+        return renamed, hits
+
     def _sift(self, value: Any) -> None:
         """Look through many texts at once for those in which there is nothing.
 
@@ -161,9 +187,7 @@ class Walk:
             close = place + len(text)
             while end <= place:
                 start, end = next(suspected, _NOWHERE)
-            if start >= close and not (
-                _is_json(text) or "base64," in text or is_long_base64(text)
-            ):
+            if start >= close and not (is_json(text) or "base64," in text or is_long_base64(text)):
                 self._clean_texts.add(text)
             place = close + len(_BETWEEN)
 
@@ -215,19 +239,21 @@ class Walk:
         redacted, hits = self.text(child)
         if hits:
             top.put(key, redacted)
-            self._note(hits, _Trail(top.trail, key), found)
+            self._note(hits, top.trail_to(key), found)
 
     def _opened(self, top: _Open, key: Any, child: Any) -> _Open | None:
         """Give a container that must be walked; None where it is known what becomes of it."""
         name = key if _is_map(top.source) else ""
         hides = top.hides or self._hides_all(name, child)
+        if _is_map(top.source) and holds_secrets(top.source, name):
+            hides = "secret"
         is_content = top.is_content or (self._structure_only and name in CONTENT)
         if hides is None and id(child) in self._clean:
             return None
         known = self._objects.get((id(child), hides, is_content))
         if known is None:
             top.key = key
-            return _Open(child, _Trail(top.trail, key), hides, is_content=is_content)
+            return _Open(child, top.trail_to(key), hides, is_content=is_content)
         if known[1] is not child:
             top.put(key, known[1])
         return None
@@ -237,7 +263,11 @@ class Walk:
         known = self._plain_keys.get(key)
         if known is None:
             known = isinstance(key, str) and not (
-                key in _VALUES or tells_of_blobs(key) or kind_of(key) or self.text(key)[1]
+                key in _VALUES
+                or key in _BASIC
+                or tells_of_blobs(key)
+                or kind_of(key)
+                or self.text(key)[1]
             )
             known = known and (key_stays(key) or not self._structure_only)
             self._plain_keys[key] = known
@@ -249,25 +279,24 @@ class Walk:
         return kind if kind == "cookie" or not isinstance(child, dict) else None
 
     def _rename(self, top: _Open, key: Any, found: list[Found]) -> None:
-        text = str(key)
-        renamed, hits = self.text(text)
-        if self._structure_only and not (is_placeholder(renamed) or key_stays(renamed)):
-            top.renamed[key] = self._placeholders.of_key(text)
-        elif renamed != key:
+        renamed, hits = self.key(_as_text(key))
+        if renamed != key:
             top.renamed[key] = renamed
-            self._note(hits, _Trail(top.trail, renamed), found)
+            self._note(hits, top.trail_to(key), found)
 
     def _child(self, top: _Open, key: Any, child: Any, found: list[Found]) -> Any:
-        trail = _Trail(top.trail, key)
+        trail = top.trail_to(key)
         if _is_map(top.source):
             holder = cast("dict[str, Any]", top.source)
-            name = str(key)
+            name = _as_text(key)
             if name in _VALUES:
                 name = next((holder[n] for n in _NAMES if isinstance(holder.get(n), str)), name)
             if top.is_content:
                 return dropped(child) if isinstance(child, str) else child
         else:
             holder, name = {}, _name_before(top.source, key)
+            if isinstance(child, str) and top.goes_on(child):
+                return self._hidden(child, "private-key", trail, found)
         if top.hides is not None and isinstance(child, str):
             return self._hidden(child, top.hides, trail, found)
         return self._leaf(holder, name, child, trail, found)
@@ -286,7 +315,7 @@ class Walk:
             return value
         if not isinstance(value, str):
             # No JSON: nothing is known of it, so it is not passed on as it is.
-            value = str(value)
+            value = _as_text(value)
         if self._structure_only:
             if not stays(name, value):
                 return dropped(value)
@@ -295,7 +324,9 @@ class Walk:
             if kind is not None and not is_placeholder(value):
                 return self._blob(kind, value, trail, found)
         kind = kind_of(name) if name else None
-        if kind is not None and _is_held(holder, name, value, kind):
+        if name in _BASIC and is_user_and_password(value):
+            kind = "authorization"
+        if kind and (_is_held(holder, name, value, kind) or self.text(value)[1]):
             return self._hidden(value, kind, trail, found)
         redacted, hits = self.text(value)
         if hits and self._structure_only and not is_placeholder(redacted):
@@ -315,16 +346,19 @@ class Walk:
     def _hidden(self, value: str, kind: str, trail: _Trail | None, found: list[Found]) -> str:
         """Give the placeholder of a value that is secret by its key; a scheme before it stays."""
         known, hits = self.text(value)
-        if is_placeholder(known) or not is_worth_hiding(value):
+        rest = "".join(known[a:b] for a, b in outside(standing(known), 0, len(known)))
+        if not (rest.strip() if len(rest) < len(known) else is_worth_hiding(value)):
             if self._structure_only:
                 known = dropped(known)
             self._note(hits, trail, found)
             return known
         if kind == "cookie" and "=" in value:
-            return _COOKIE.sub(lambda each: self._cookie(each, trail, found), value)
-        scheme = _SCHEME.match(value)
+            self._note(hits, trail, found)
+            return COOKIE.sub(lambda each: self._cookie(each, trail, found), known)
+        scheme = None if kind == "password" else SCHEME.match(value)
         begin = scheme.end() if scheme else 0
-        if not is_worth_hiding(value[begin:]) or is_placeholder(value[begin:]):
+        is_held = hits or is_worth_hiding(value[begin:])
+        if not is_held or is_placeholder(value[begin:]):
             return value
         placeholder = self._placeholders.of(value[begin:], kind)
         found.append(Found(_pointer(trail), placeholder))
@@ -332,12 +366,11 @@ class Walk:
 
     def _cookie(self, match: re.Match[str], trail: _Trail | None, found: list[Found]) -> str:
         name, value = match.groups()
-        is_about = name.lower() in _ABOUT_COOKIES
-        if is_about or is_placeholder(value) or not is_worth_hiding(value):
+        if is_about_cookies(name) or is_placeholder(value) or not is_worth_hiding(value):
             return match[0]
         placeholder = self._placeholders.of(value, "cookie")
         found.append(Found(_pointer(trail), placeholder))
-        return name + placeholder
+        return f"{name}={placeholder}"
 
     def _first_seen(self, text: str) -> tuple[str, tuple[Found, ...]]:
         found: list[Found] = []
@@ -354,19 +387,33 @@ class Walk:
 
     def _json(self, text: str, found: list[Found]) -> str:
         """Give a text that is JSON without the secrets in it, written anew only if it has any."""
-        if not _is_json(text) or self._depth >= _DEEPEST_JSON:
+        if not is_json(text) or self._depth >= _DEEPEST_JSON:
             return text
-        with suppress(msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-            value = msgspec.json.decode(text)
-            self._depth += 1
-            try:
-                redacted, hits = self.redacted(value)
-            finally:
-                self._depth -= 1
-            if redacted is not value and redacted != value:
-                found += hits
-                return _encoded(redacted, text)
+        inner = read(text)
+        if inner is None:
+            return self._json_lines(text, found)
+        self._depth += 1
+        try:
+            redacted, hits = self.redacted(inner.value)
+        finally:
+            self._depth -= 1
+        if not hits:
+            return text
+        try:
+            text = written(redacted, text, is_strict=inner.is_strict)
+        except RecursionError:
+            text = dropped(text)
+        found += hits
         return text
+
+    def _json_lines(self, text: str, found: list[Found]) -> str:
+        """Give a text without the secrets in those of its lines that are JSON."""
+        if "\n" not in text:
+            return text
+        # A line that is but a text may be part of what reaches over many.
+        return "\n".join(
+            self._json(line, found) if line.startswith("{") else line for line in text.split("\n")
+        )
 
     def _note(self, hits: tuple[Found, ...], trail: _Trail | None, found: list[Found]) -> None:
         if hits:
@@ -382,6 +429,14 @@ def _is_container(value: Any) -> bool:
     return isinstance(value, dict | list | tuple)
 
 
+def _as_text(value: Any) -> str:
+    """Give the text of what may be no text; Python writes no number of thousands of digits."""
+    try:
+        return str(value)
+    except ValueError:
+        return hex(value) if isinstance(value, int) else type(value).__name__
+
+
 def _is_held(holder: Mapping[str, Any], name: str, value: str, kind: str) -> bool:
     """Tell whether what a telling key holds is what its name says."""
     if not is_worth_hiding(value) or (is_number(value) and kind != "password"):
@@ -391,15 +446,6 @@ def _is_held(holder: Mapping[str, Any], name: str, value: str, kind: str) -> boo
         return looks_chosen(value) or kind in {"authorization", "cookie"}
     # The parts of a text are called tokens too.
     return kind != "token" or len(name) > len("token") or not value.strip().isalpha()
-
-
-def _is_json(text: str) -> bool:
-    """Tell whether a text is bracketed as JSON is."""
-    begin, end = text[:1], text[-1:]
-    if begin.isspace() or end.isspace():
-        whole = text.strip()
-        begin, end = whole[:1], whole[-1:]
-    return (begin, end) in {("{", "}"), ("[", "]"), ('"', '"')}
 
 
 def _texts_in(value: Any) -> Iterator[str]:
@@ -432,14 +478,3 @@ def _pointer(trail: _Trail | None) -> str:
         keys.append(trail.key)
         trail = trail.above
     return pointer(tuple(reversed(keys)))
-
-
-def _encoded(value: Any, like: str) -> str:
-    """Give a value as JSON, indented if the text that it was read from is."""
-    encoded = msgspec.json.encode(value)
-    indent = _INDENT.match(like.lstrip())
-    if indent:
-        encoded = msgspec.json.format(encoded, indent=len(indent[1]))
-    elif '": ' in like:
-        encoded = msgspec.json.format(encoded, indent=0)
-    return encoded.decode()
