@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tt_debugger.core.redact.redactor import Redactor
 from tt_debugger.debugger import Debugger
-from tt_debugger.exports.forms import FORMS, What, exported
+from tt_debugger.exports.exporting import exported
+from tt_debugger.exports.forms import FORMS, What
 from tt_debugger.exports.gate import Gate, Page
 from tt_debugger.exports.subjects import At
 

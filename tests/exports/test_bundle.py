@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import FILES, PI_HEADER, jsonl, memory, pi, replay_of, user
@@ -13,13 +15,15 @@ from hypothesis import given
 from strategies import memory_records
 
 from tt_debugger.core.between import is_same
-from tt_debugger.core.bundle import changes_of, entry_of
-from tt_debugger.core.changes import fold
+from tt_debugger.core.bundle import Course, changes_of, did_between, entry_of
+from tt_debugger.core.changes import Append, fold
+from tt_debugger.core.findings import Code
 from tt_debugger.core.model import Head, Kind
 from tt_debugger.core.redact.redactor import Redactor
 from tt_debugger.debugger import Debugger
 from tt_debugger.exports.bundle import bundle_page, bundled
-from tt_debugger.exports.forms import What, exported
+from tt_debugger.exports.exporting import exported
+from tt_debugger.exports.forms import What
 from tt_debugger.exports.gate import Gate
 from tt_debugger.exports.subjects import At
 from tt_debugger.formats.shared.memory import MemoryRecord
@@ -76,11 +80,47 @@ def test_what_entries_say_folded_gives_every_state(records: list[MemoryRecord]):
     shapes: dict[int, object] = {-1: {}}
     for row in session.tree.parents_first():
         parent = session.parents[row]
-        before = None if parent < 0 else replay.state(parent)
-        entry = entry_of(Head(Kind.SNAPSHOT), "x", None, before, replay.state(row))
+        before, after = None if parent < 0 else replay.state(parent), replay.state(row)
+        did = did_between(before, after)
+        if before is not None:
+            did = Course(before).did(replay.changes(row))
+        entry = entry_of(Head(Kind.SNAPSHOT), "x", None, did)
         changes, shapes[row], fits = changes_of(entry, shapes[parent])  # type: ignore[arg-type]
         assert fits
-        assert is_same(fold(before or {}, changes), replay.state(row))
+        assert is_same(fold(before or {}, changes), after)
+
+
+@given(memory_records())
+def test_a_course_along_a_path_tells_the_same_as_one_from_each_state(records: list[MemoryRecord]):
+    store, session = memory(records)
+    replay = replay_of(store, session)
+    for leaf in session.tree.leaves():
+        root, *path = session.tree.path_to(leaf)
+        course = Course(replay.state(root))
+        said = [course.did(replay.changes(row)) for row in path]
+        anew = [
+            Course(replay.state(session.parents[row])).did(replay.changes(row)) for row in path
+        ]
+        assert is_same(said, anew)
+
+
+@pytest.mark.parametrize("count", [2, 200])
+def test_what_an_entry_costs_does_not_grow_with_the_talk(count: int):
+    class Counting(list[Any]):
+        looks = 0
+
+        def __iter__(self) -> Iterator[Any]:
+            Counting.looks += 1
+            return super().__iter__()
+
+    course = Course({"messages": Counting(range(count))})
+    course.did((Append(("messages",), 0),))
+    Counting.looks = 0
+
+    did = course.did((Append(("messages",), 1), Append(("messages",), 2)))
+
+    assert (did["at"], did["insert"]) == ({"messages": [count + 1, 0]}, {"messages": [1, 2]})
+    assert Counting.looks == 0
 
 
 def test_a_copy_of_a_session_is_one_tree_with_it(tmp_path: Path):
@@ -123,6 +163,7 @@ def test_findings_of_the_session_are_told_again_where_they_belong(tmp_path: Path
         written([At(source, 0)], tmp_path / "r.ttdbg") as opened,
     ):
         ours = [(each.code, each.checkpoint, each.message) for each in source.session.findings]
+        assert [code for code, _, _ in ours] == [Code.MISSING_PARENT]
         assert [
             (each.code, each.checkpoint, each.message) for each in opened.session.findings
         ] == ours

@@ -17,7 +17,8 @@ from markdown_it import MarkdownIt
 from strategies import any_text
 
 from tt_debugger.exports.elements import element
-from tt_debugger.exports.forms import FORMS, page_of
+from tt_debugger.exports.exporting import page_of
+from tt_debugger.exports.forms import FORMS
 from tt_debugger.exports.gate import Gate
 from tt_debugger.exports.markdown_text import code, fenced, inline, prose
 from tt_debugger.exports.subjects import Origin, Transcript, Turn, TwoStates

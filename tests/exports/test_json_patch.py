@@ -66,6 +66,16 @@ def test_a_message_that_moved_is_one_operation():
     assert patch == [{"op": "move", "from": "/0", "path": "/3"}]
 
 
+def test_very_many_moves_are_the_list_anew():
+    old = [{"id": f"m{each}", "role": "user"} for each in range(3000)]
+    new = old[::-1]
+
+    patch = list(operations(diff(old, new, mask=False).difference, old))
+
+    assert patch == [{"op": "replace", "path": "", "value": new}]
+    assert patched(old, new) == new
+
+
 @pytest.mark.parametrize("is_masked", [True, False])
 def test_what_is_masked_is_in_a_patch_only_if_asked_for(origin: Origin, is_masked: bool):  # noqa: FBT001 - a column of the table
     subject = TwoStates(origin, origin, {"time": 1}, {"time": 2}, is_masked=is_masked)

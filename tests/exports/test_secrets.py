@@ -12,7 +12,7 @@ from exported import pages
 from scanner import found_in, needs_kingfisher
 from secrets_made import EMBEDDINGS, Made, made
 
-from tt_debugger.core.redact.redactor import Owner, Redactor
+from tt_debugger.core.redact.redactor import Owner
 from tt_debugger.exports.gate import Gate
 
 EVERY = list(made(each=1))
@@ -127,7 +127,7 @@ def test_who_exports_is_not_told(tmp_path: Path):
     said = "in /home/adalovelace/notes on engine-room with swordfish-9x7Q"
     path.write_bytes(jsonl(PI_HEADER, pi("a", None, user("q")), pi("b", "a", user(said))))
 
-    for name, page in pages(path, 0, 1, Gate(Redactor(owner))).items():
+    for name, page in pages(path, 0, 1, Gate.redacting(owner)).items():
         told = [each for each in ("adalovelace", "engine-room", "swordfish") if each in page.text]
         assert (name, told) == (name, [])
 
@@ -144,7 +144,7 @@ def test_structure_only_leaves_nothing_that_was_said(tmp_path: Path):
         )
     )
 
-    for name, page in pages(path, 1, 2, Gate(Redactor(structure_only=True))).items():
+    for name, page in pages(path, 1, 2, Gate.redacting(Owner(), structure_only=True)).items():
         left = [each for each in ("quick", "brown", "fox") if each in page.text]
         assert (name, left) == (name, [])
 
@@ -163,7 +163,7 @@ def test_what_stands_in_two_exports_of_one_gate_has_one_placeholder(tmp_path: Pa
     placeholders = {hit.placeholder for hit in page.hits}
     assert len(placeholders) == 1
     assert placeholders.pop() in page.text
-    assert set(page.counts or {}) == {hit.rule for hit in page.hits}
+    assert set(page.redaction.counts or {}) == {hit.rule for hit in page.hits}
 
 
 @pytest.mark.parametrize("before", range(60, 125, 13))

@@ -83,3 +83,15 @@ def test_nothing_is_left_where_writing_fails(tmp_path: Path, monkeypatch: pytest
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path):
     with pytest.raises(CannotWriteError, match="cannot write"):
         write(tmp_path / "none" / "a.md", "text")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_what_is_no_file_is_never_replaced(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    with pytest.raises(UsageError, match="no file"):
+        write(pipe, "page", force=True)
+
+    assert pipe.is_fifo()
+    assert [each.name for each in tmp_path.iterdir()] == ["pipe"]

@@ -112,9 +112,12 @@ def test_what_was_found_in_the_session_is_told_again(tmp_path: Path):
         jsonl(HEAD | {"findings": [found, odd]}, ROOT | {"findings": [found]}), "bundle", tmp_path
     )
 
-    assert [(each.code, each.line, each.checkpoint) for each in session.findings] == [
-        ("TT408", 1, None),
-        ("TT408", 2, "a"),
+    assert [
+        (each.code, each.line, each.checkpoint, each.message) for each in session.findings
+    ] == [
+        ("TT408", 1, None, "m"),
+        ("TT401", 1, None, "a finding TT999 (odd) that this ttdbg does not know: m"),
+        ("TT408", 2, "a", "m"),
     ]
 
 
@@ -123,8 +126,8 @@ def test_a_damaged_bundle_tells_what_is_wrong_and_opens():
     session = loaded.session
 
     assert said(session) == (
-        "TT405 1, TT104 1, TT201 3, TT408 4, TT409 4, TT101 5, TT409 7, TT407 8, TT409 9, "
-        "TT401 12, TT404 13"
+        "TT405 1, TT104 1, TT401 1, TT201 3, TT408 4, TT409 4, TT101 5, TT409 7, TT407 8, "
+        "TT409 9, TT401 12, TT404 13"
     )
     assert [each.id for each in session if session.parents[each.row] == NO_ROW] == [
         *("info", "th", "gap@5", "L12"),

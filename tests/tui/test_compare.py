@@ -9,6 +9,11 @@ from textual.widgets import Input
 from tui.driving import SAMPLES, drive, press, said, seen, settled, tree
 
 from tt_debugger.core.diff.comparing import ComparedMessage, EqualRun
+from tt_debugger.debugger import Debugger
+from tt_debugger.exports.exporting import exported
+from tt_debugger.exports.forms import What
+from tt_debugger.exports.gate import Gate
+from tt_debugger.exports.subjects import At
 from tt_debugger.tui.screens.compare import CompareScreen
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.export import ExportScreen
@@ -416,3 +421,22 @@ def test_a_ref_may_have_its_sign_in_front():
         assert rows(pilot) == [22, 9]
 
     drive(script, ref="row=23")
+
+
+def test_a_bundle_opens_with_what_it_compares(tmp_path):
+    path = tmp_path / "report.ttdbg"
+    with Debugger.open(str(SAMPLES / "pi.jsonl")) as debugger:
+        points = [At(debugger, 22), At(debugger, 38)]
+        path.write_text(exported(points, What.BUNDLE, "", Gate(None)).text)
+
+    async def script(pilot):
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, CompareScreen)
+        assert [end.about.split()[-1] for end in pilot.app.screen._answer.ends] == [
+            "d6ef00af",
+            "d9daaefb",
+        ]
+        await press(pilot, "q")
+        assert isinstance(pilot.app.screen, TimelineScreen)
+
+    drive(script, path)

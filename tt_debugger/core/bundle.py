@@ -1,8 +1,8 @@
 """A bundle: what one needs of a session to look into a bug report, in one file of JSON lines.
 
-The first line is a `Head`, each checkpoint an `Entry`, and what was told about them stands in
-lines with a `part`. Lines of text can be read in any editor and looked through by any scanner of
-secrets, and half of a bundle still opens.
+The first line is a `BundleHead`, each checkpoint an `Entry`, and what was told about them stands
+in lines with a `part`. Lines of text can be read in any editor and looked through by any scanner
+of secrets, and half of a bundle still opens.
 
 An entry tells what it did to the state key by key of its top level, each key once: a root has the
 whole state, all else what was put, dropped, or came into a list and took the place of what.
@@ -10,16 +10,15 @@ whole state, all else what was put, dropped, or came into a list and took the pl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import is_
 from typing import Annotated, Any, cast
 
 import msgspec
 
-from tt_debugger.core.changes import Change, Drop, Put, Snapshot, Splice, State
+from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State, fold
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.model import Head as CheckpointHead
-from tt_debugger.core.model import Usage
+from tt_debugger.core.model import Head, Usage
 
 VERSION = 1
 MARK = "ttdbg_bundle"
@@ -29,7 +28,7 @@ PART = "part"
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
-Span = Annotated[list[Count], msgspec.Meta(min_length=2, max_length=2)]
+Cut = Annotated[list[Count], msgspec.Meta(min_length=2, max_length=2)]
 """An index in a list, and a number of items from there on."""
 
 
@@ -42,7 +41,7 @@ class TellsFinding(msgspec.Struct, frozen=True):
     hint: str | None = None
 
 
-class Head(msgspec.Struct, frozen=True, omit_defaults=True):
+class BundleHead(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first line: who wrote the bundle, and which checkpoints it is about."""
 
     ttdbg_bundle: int
@@ -78,17 +77,19 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     state: dict[str, Any] | None = None
     put: dict[str, Any] = {}
     drop: dict[str, bool] = {}
-    at: dict[str, Span] = {}
+    at: dict[str, Cut] = {}
     """For each list that items came into: where, and how many they took the place of."""
     insert: dict[str, list[Any]] = {}
     findings: tuple[TellsFinding, ...] = ()
 
 
-def entry_of(
-    head: CheckpointHead, name: str, parent: str | None, before: State, after: State
-) -> Entry:
-    """Give a checkpoint as an entry; `before` is None at a root."""
-    told = Entry(
+Did = dict[str, Any]
+"""What a checkpoint did: the fields of its entry that tell it."""
+
+
+def entry_of(head: Head, name: str, parent: str | None, did: Did) -> Entry:
+    """Give a checkpoint as an entry."""
+    return Entry(
         name,
         parent,
         str(head.kind),
@@ -99,16 +100,77 @@ def entry_of(
         head.step,
         head.usage,
         head.failed,
+        **did,
     )
-    if before is None or not (isinstance(before, dict) and isinstance(after, dict)):
-        return msgspec.structs.replace(told, state=as_map(after))
-    return msgspec.structs.replace(told, **_did(as_map(before), as_map(after)))
 
 
-def _did(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    put: dict[str, Any] = {}
-    at: dict[str, list[int]] = {}
-    insert: dict[str, list[Any]] = {}
+def did_between(before: State, after: State) -> Did:
+    """Give what made one state into another; all of it where `before` is None, as at a root."""
+    did: Did = {"put": {}, "drop": {}, "at": {}, "insert": {}}
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return did | {"state": as_map(after)}
+    _tell(did, as_map(before), as_map(after))
+    return did
+
+
+class Course:
+    """A state, and what checkpoints one after the other do to it.
+
+    What comes to the end of a list is told without a look at what stands before it: a message of
+    a long talk takes no longer than one of a short talk.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = _copied(state)
+        self._own: set[str] = set()
+        """The keys of those lists in it that no one else has."""
+
+    def did(self, changes: Sequence[Change]) -> Did:
+        """Give what the next checkpoint did, by its changes."""
+        by_key: dict[str, list[Change]] = {}
+        for change in changes:
+            key = change.path[0] if change.path else None
+            if not isinstance(key, str):
+                return self._did_anew(changes)
+            by_key.setdefault(key, []).append(change)
+        did = did_between({}, {})
+        for key, several in by_key.items():
+            came = [each.value for each in several if isinstance(each, Append)]
+            if len(came) == len(several) and all(each.path == (key,) for each in several):
+                items = self._items(key)
+                did["at"][key], did["insert"][key] = [len(items), 0], came
+                items += came
+            else:
+                self._fold(key, several, did)
+        return did
+
+    def _did_anew(self, changes: Sequence[Change]) -> Did:
+        before, after = self._state, fold(self._state, changes)
+        self._state, self._own = _copied(after), set()
+        return did_between(before, after)
+
+    def _fold(self, key: str, changes: Sequence[Change], did: Did) -> None:
+        before = {key: self._state[key]} if key in self._state else {}
+        after = fold(before, changes)
+        _tell(did, before, after)
+        self._own.discard(key)
+        self._state.pop(key, None)
+        self._state |= after
+
+    def _items(self, key: str) -> list[Any]:
+        if key not in self._own:
+            self._own.add(key)
+            self._state[key] = self._state[key].copy()
+        return self._state[key]
+
+
+def _copied(state: State) -> State:
+    return as_map(state).copy() if isinstance(state, dict) else state
+
+
+def _tell(did: Did, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Add to what a checkpoint did what made some keys of a state into others."""
+    did["drop"] |= {key: True for key in before if key not in after}
     for key, new in after.items():
         old = before.get(key, msgspec.UNSET)
         if old is new:
@@ -117,12 +179,10 @@ def _did(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
             old_items, new_items = cast("list[Any]", old), cast("list[Any]", new)
             begin = _equal_start(old_items, new_items)
             end = _equal_start(old_items[begin:][::-1], new_items[begin:][::-1])
-            at[key] = [begin, len(old_items) - end - begin]
-            insert[key] = new_items[begin : len(new_items) - end]
+            did["at"][key] = [begin, len(old_items) - end - begin]
+            did["insert"][key] = new_items[begin : len(new_items) - end]
         else:
-            put[key] = new
-    drop = {key: True for key in before if key not in after}
-    return {"put": put, "drop": drop, "at": at, "insert": insert}
+            did["put"][key] = new
 
 
 def _equal_start(old: list[Any], new: list[Any]) -> int:

@@ -569,6 +569,8 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
     findings: tuple[Finding, ...] = ()
     own: Any = None
     """What its format keeps for replay."""
+    compared: tuple[int, int] | None = None
+    """The two rows that whoever wrote it down wants to have compared."""
 
     def __len__(self) -> int:
         return len(self.ids)

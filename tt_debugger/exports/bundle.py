@@ -8,18 +8,28 @@ from typing import Any
 import msgspec
 
 from tt_debugger import __version__
-from tt_debugger.core.bundle import VERSION, Entry, Head, TellsFinding, entry_of
-from tt_debugger.core.diff.comparing import compare
+from tt_debugger.core.bundle import (
+    VERSION,
+    BundleHead,
+    Course,
+    Did,
+    Entry,
+    TellsFinding,
+    did_between,
+    entry_of,
+)
+from tt_debugger.core.diff.comparing import MESSAGES, compare
 from tt_debugger.core.findings import Finding
+from tt_debugger.core.model import Session
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.exports import markdown
 from tt_debugger.exports.diff_json import diff_json
 from tt_debugger.exports.gate import Gate, Page, Passed, refusing
 from tt_debugger.exports.json_forms import encoded, escaped
 from tt_debugger.exports.subjects import (
-    MESSAGES,
     NOT_WHOLE,
     At,
+    Source,
     TwoStates,
     whole,
     whole_summary,
@@ -29,7 +39,7 @@ from tt_debugger.exports.subjects import (
 class Bundled(msgspec.Struct, frozen=True):
     """What a bundle holds: the checkpoints on the ways to its points, and what differs there."""
 
-    head: Head
+    head: BundleHead
     entries: tuple[Entry, ...]
     two: TwoStates | None
 
@@ -40,21 +50,24 @@ def bundled(points: Sequence[At], two: TwoStates | None = None) -> Bundled:
     Two sessions become one tree: where a copy says the same under the same ids, it is the same
     checkpoint; where ids are the same by chance, the second has another one.
     """
+    # Taken once: what follows a session that grows replaces it.
+    sessions = {id(at.source): at.source.session for at in points}
     entries: dict[str, Entry] = {}
     known: dict[int, dict[str, str]] = {}
-    """For each session the names that its checkpoints have here, where they are others."""
+    """For each source the names that its checkpoints have here, where they are others."""
     for at, sign in zip(points, ("is_a", "is_b"), strict=False):
-        session = at.source.session
-        if id(session) not in known:
-            names = known[id(session)] = {}
-            for entry in _entries(at, points):
+        session = sessions[id(at.source)]
+        if id(at.source) not in known:
+            names = known[id(at.source)] = {}
+            rows = [each.row for each in points if each.source is at.source]
+            file = None if len(sessions) == 1 else at.file
+            for entry in _entries(at.source, session, rows, file, is_first=at is points[0]):
                 _join(entries, entry, names)
         name = session.ids[at.row]
-        name = known[id(session)].get(name, name)
+        name = known[id(at.source)].get(name, name)
         entries[name] = msgspec.structs.replace(entries[name], **{sign: True})
-    sessions = {id(at.source.session): at.source.session for at in points}
-    first = points[0].source.session
-    head = Head(
+    first = sessions[id(points[0].source)]
+    head = BundleHead(
         VERSION,
         __version__,
         first.title,
@@ -82,42 +95,39 @@ def bundle_page(bundle: Bundled, gate: Gate) -> Page:
 
 
 def _parts(passed: Passed[Bundled], gate: Gate) -> Iterator[dict[str, Any]]:
-    two: Passed[TwoStates | None] = passed.part("two")
-    if two.subject is not None:
+    two: Passed[TwoStates] = passed.part("two")
+    if passed.subject.two is not None:
         subject = two.subject
         comparison = compare(subject.old, subject.new, mask=subject.is_masked)
         told = diff_json(comparison, subject.a.ref, subject.b.ref, subject.fork_point)
         yield {"part": "diff", "value": told}
-        yield {"part": "markdown", "value": markdown.difference(passed.part("two"))}
-    yield {"part": "redaction", "counts": gate.counts, "hits": gate.hits}
+        yield {"part": "markdown", "value": markdown.comparison_page(two, comparison)}
+    yield {"part": "redaction", "counts": gate.redaction.counts, "hits": gate.hits}
 
 
 def _line(value: Any) -> str:
     return escaped(encoded(value)) + "\n"
 
 
-def _entries(at: At, points: Sequence[At]) -> Iterator[Entry]:
+def _entries(
+    source: Source, session: Session, points: Sequence[int], file: str | None, *, is_first: bool
+) -> Iterator[Entry]:
     """Give the entries of a session, those on the ways to its points.
 
     They come in storage order; of a second session parents first, since they may need new names.
     """
-    session, state_at = at.source.session, at.source.state
-    here = [each.row for each in points if each.source.session is session]
-    rows = sorted({row for point in here for row in session.tree.path_to(point)})
-    if session is not points[0].source.session:
-        rows.sort(key=session.tree.depth)
-    file = None if len(here) == len(points) else at.file
+    did: dict[int, Did] = {}
+    for point in points:
+        path = [row for row in session.tree.path_to(point) if row not in did]
+        did.update(zip(path, _did_along(source, session, path), strict=True))
+    rows = sorted(did) if is_first else sorted(did, key=session.tree.depth)
     findings: dict[str, list[Finding]] = {}
     for found in session.findings:
         findings.setdefault(found.checkpoint or "", []).append(found)
     for row in rows:
         parent, name = session.parents[row], session.ids[row]
         entry = entry_of(
-            session.heads[row],
-            name,
-            None if parent == NO_ROW else session.ids[parent],
-            None if parent == NO_ROW else state_at(parent),
-            state_at(row),
+            session.heads[row], name, None if parent == NO_ROW else session.ids[parent], did[row]
         )
         yield msgspec.structs.replace(
             entry,
@@ -128,6 +138,21 @@ def _entries(at: At, points: Sequence[At]) -> Iterator[Entry]:
             file=file,
             findings=_told(findings.get(name, ())),
         )
+
+
+def _did_along(source: Source, session: Session, path: Sequence[int]) -> Iterator[Did]:
+    """Give what each of some rows did, in one walk; each is the parent of the next."""
+    course: Course | None = None
+    for row, changes in zip(path, source.changes_along(path), strict=True):
+        parent = session.parents[row]
+        # A root tells all, and a gap has no state, though what comes after it has.
+        if parent == NO_ROW or session.heads.is_gap(row) or session.heads.is_gap(parent):
+            before, after = None if parent == NO_ROW else source.state(parent), source.state(row)
+            course = Course(after)
+            yield did_between(before, after)
+            continue
+        course = course or Course(source.state(parent))
+        yield course.did(changes)
 
 
 def _join(entries: dict[str, Entry], entry: Entry, names: dict[str, str]) -> None:

@@ -7,14 +7,14 @@ through once more. What goes wrong on the way refuses the export: there is no ha
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
-from tt_debugger.core.redact.redactor import Hit, Redactor
+from tt_debugger.core.redact.redactor import Hit, Owner, Redactor
 from tt_debugger.core.text import acting
 from tt_debugger.errors import CannotWriteError, TtdbgError
 
@@ -23,42 +23,52 @@ S = TypeVar("S")
 _GATE = object()
 
 
-class Passed(Generic[S]):
-    """A subject that has passed the gate, which alone can make one.
+class Redaction(msgspec.Struct, frozen=True):
+    """What became of the secrets of an export.
 
-    `counts` says how often each rule has replaced something in it, None where nothing was looked
-    for.
+    `counts` says how often each rule has replaced something, None where nothing was looked for.
     """
 
-    __slots__ = ("counts", "subject")
+    counts: Mapping[str, int] | None
+    structure_only: bool = False
+    """Whether all content was left out, secret or not."""
 
-    def __init__(self, subject: S, counts: Mapping[str, int] | None, gate: object) -> None:
+
+class Passed(Generic[S]):
+    """A subject that has passed the gate, which alone can make one."""
+
+    __slots__ = ("redaction", "subject")
+
+    def __init__(self, subject: S, redaction: Redaction, gate: object) -> None:
         if gate is not _GATE:
             raise TypeError("only the gate lets a subject pass")
         self.subject = subject
-        self.counts = counts
+        self.redaction = redaction
 
     def part(self, name: str) -> Passed[Any]:
         """Give a field of the subject, which has passed with it."""
-        return Passed(getattr(self.subject, name), self.counts, _GATE)
+        return Passed(getattr(self.subject, name), self.redaction, _GATE)
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A finished page, and what was replaced in it.
-
-    `counts` says how often each rule has, None where nothing was looked for.
-    """
+    """A finished page, what was replaced in it, and where."""
 
     text: str
-    counts: Mapping[str, int] | None
+    redaction: Redaction
     hits: tuple[Hit, ...]
 
 
 class Gate:
     """One export's way out. Without a redactor nothing is replaced, and every page says so."""
 
-    def __init__(self, redactor: Redactor | None) -> None:
+    def __init__(self, redactor: Redactor | None, *, structure_only: bool = False) -> None:
         self._redactor = redactor
+        self._structure_only = structure_only
+
+    @classmethod
+    def redacting(cls, owner: Owner, *, structure_only: bool = False) -> Gate:
+        """Give a gate that replaces secrets, and what tells who exports."""
+        return cls(Redactor(owner, structure_only=structure_only), structure_only=structure_only)
 
     @property
     def redacts(self) -> bool:
@@ -71,16 +81,20 @@ class Gate:
         return () if self._redactor is None else tuple(self._redactor.hits)
 
     @property
-    def counts(self) -> Mapping[str, int] | None:
-        """How often each rule has replaced something so far, None without a redactor."""
+    def redaction(self) -> Redaction:
+        """What was replaced so far, by rule."""
         if self._redactor is None:
-            return None
-        return dict(sorted(self._redactor.counts().items()))
+            return Redaction(None)
+        return Redaction(dict(sorted(self._redactor.counts().items())), self._structure_only)
 
     def passed(self, subject: S) -> Passed[S]:
-        """Let a subject pass, with its secrets replaced."""
-        through = self._through(subject, "") if self.redacts else subject
-        return Passed(through, self.counts, _GATE)
+        """Let a subject pass, with its secrets replaced; a type that is not known is refused."""
+        if self._redactor is None:
+            return Passed(subject, self.redaction, _GATE)
+        # As one value, since the redactor looks through many texts at once.
+        plain = _plain(subject)
+        through = _like(subject, plain, self._redactor.value(plain))
+        return Passed(through, self.redaction, _GATE)
 
     def page(self, text: str) -> Page:
         """Give a rendered text as a finished page.
@@ -95,36 +109,41 @@ class Gate:
             raise CannotWriteError(
                 f"the export was refused: it holds {named}", "nothing was written"
             )
-        return Page(text, self.counts, self.hits)
+        return Page(text, self.redaction, self.hits)
 
-    def _through(self, value: Any, place: str) -> Any:
-        """Give any value of a subject without its secrets; a type that is not known is refused."""
-        redactor = self._redactor
-        assert redactor is not None  # noqa: S101 - only asked with one
-        match value:
-            case msgspec.Struct():
-                fields = msgspec.structs.asdict(value)
-                return type(value)(
-                    **{name: self._field(name, each, place) for name, each in fields.items()}
-                )
-            case None | bool() | int() | float() | Enum():
-                return cast("object", value)
-            case str():
-                return redactor.text(value, place)
-            case dict() | list():
-                return redactor.value(value, place)
-            case tuple():
-                items = enumerate(cast("tuple[Any, ...]", value))
-                return tuple(self._through(each, f"{place}/{number}") for number, each in items)
-            case _:
-                raise TypeError(f"{type(value).__name__} cannot pass the gate")
 
-    def _field(self, name: str, value: Any, place: str) -> Any:
-        """Give a field without its secrets; of a text the name tells too what it is."""
-        if isinstance(value, str) and not isinstance(value, Enum):
-            assert self._redactor is not None  # noqa: S101 - only asked with one
-            return self._redactor.value({name: value}, place)[name]
-        return self._through(value, f"{place}/{name}")
+def _plain(value: Any) -> Any:
+    """Give a subject, or a part of it, as what a redactor knows: its names tell what is in it."""
+    match value:
+        case msgspec.Struct():
+            return dict(zip(value.__struct_fields__, map(_plain, _fields(value)), strict=True))
+        case tuple():
+            return list(map(_plain, cast("tuple[Any, ...]", value)))
+        case Enum():
+            return None
+        case None | bool() | int() | float() | str() | dict() | list():
+            return cast("Any", value)
+        case _:
+            raise TypeError(f"{type(value).__name__} cannot pass the gate")
+
+
+def _like(value: Any, plain: Any, redacted: Any) -> Any:
+    """Give what a part of a subject became, as the type that it was."""
+    if redacted is plain:
+        return value
+    match value:
+        case msgspec.Struct():
+            # By their order: who exports can have the name of a field, which is replaced then.
+            parts = map(_like, _fields(value), plain.values(), redacted.values())
+            return type(value)(*parts)
+        case tuple():
+            return tuple(map(_like, cast("tuple[Any, ...]", value), plain, redacted))
+        case _:
+            return redacted
+
+
+def _fields(value: msgspec.Struct) -> Iterator[Any]:
+    return (getattr(value, name) for name in value.__struct_fields__)
 
 
 @contextmanager

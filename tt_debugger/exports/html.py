@@ -11,6 +11,8 @@ import msgspec
 
 from tt_debugger import __version__
 from tt_debugger.core.diff.comparing import (
+    MESSAGES,
+    WORDS,
     ComparedMessage,
     Comparison,
     EqualRun,
@@ -21,20 +23,21 @@ from tt_debugger.core.diff.edits import Edit
 from tt_debugger.core.diff.meaning import ComparedAspect, json_of
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.messages import read_message
-from tt_debugger.core.paths import pointer
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import counted, safe_line
 from tt_debugger.exports.elements import Markup, element, joined
-from tt_debugger.exports.gate import Passed
+from tt_debugger.exports.gate import Passed, Redaction
 from tt_debugger.exports.html_text import aspect, code_block, side_by_side
-from tt_debugger.exports.subjects import MESSAGES, Origin, StateAt, Transcript, Turn, TwoStates
+from tt_debugger.exports.subjects import Origin, StateAt, Transcript, Turn, TwoStates
 from tt_debugger.exports.telling import (
-    WORDS,
-    aspect_title,
+    compared_title,
     counts_told,
-    masked_told,
+    edit_texts,
+    edit_title,
+    notes_told,
     origin_facts,
     redaction_told,
     row_title,
+    says_the_same,
     settings_told,
     speaker,
     told,
@@ -53,18 +56,18 @@ def transcript(passed: Passed[Transcript]) -> str:
     subject = passed.subject
     origin = subject.origin
     title = origin.title or f"Session {origin.session_id}"
-    head = [element("p", f"{len(subject.turns):,} checkpoints", class_="counts")]
+    head = [element("p", counted(len(subject.turns), "checkpoint"), class_="counts")]
     body = [*map(_turn, subject.turns), _findings(subject.findings)]
-    return _page(title, [*head, _origin("", origin)], body, passed.counts)
+    return _page(title, [*head, _origin("", origin)], body, passed.redaction)
 
 
 def state(passed: Passed[StateAt]) -> str:
-    """Give a state as JSON, its top level folded."""
+    """Give a state as JSON, with what stands at its top level to be folded one by one."""
     subject = passed.subject
     members: Mapping[str, Any] = as_map(subject.state) or {"state": subject.state}
     body = [_member(name, value) for name, value in members.items()]
     title = f"State at {subject.origin.checkpoint['id']}"
-    return _page(title, [_origin("", subject.origin)], body, passed.counts)
+    return _page(title, [_origin("", subject.origin)], body, passed.redaction)
 
 
 def difference(passed: Passed[TwoStates]) -> str:
@@ -75,27 +78,29 @@ def difference(passed: Passed[TwoStates]) -> str:
         element("span", name, element("code", origin.ref), class_=f"ref {side}")
         for name, origin, side in (("A ", subject.a, "old"), ("B ", subject.b, "new"))
     ]
+    notes = [element("li", each) for each in notes_told(passed, comparison)]
     head = [
         joined((*refs, _counts(comparison)), " "),
         element(
             "div", _origin("A", subject.a, "old"), _origin("B", subject.b, "new"), class_="sides"
         ),
-        *(element("p", each) for each in (subject.parting, masked_told(comparison)) if each),
+        element("ul", *notes, class_="notes") if notes else Markup(),
     ]
     messages = as_list(as_map(subject.old).get(MESSAGES))
     body = [_settings(comparison.settings), *_rows(comparison, messages)]
-    return _page("What changed", head, body, passed.counts)
+    return _page("What changed", head, body, passed.redaction)
 
 
 def _page(
     title: str,
     head: Iterable[Markup],
     body: Iterable[Markup],
-    counts: Mapping[str, int] | None,
+    redaction: Redaction,
 ) -> str:
     title = safe_line(title)
     first, *rest = head
-    redaction = element("p", redaction_told(counts), class_=None if counts is not None else "bad")
+    is_bare = redaction.counts is None
+    hidden = element("p", redaction_told(redaction), class_="bad" if is_bare else None)
     page = element(
         "html",
         element(
@@ -112,7 +117,7 @@ def _page(
             "body",
             element("header", element("h1", title), first),
             "\n",
-            element("section", *rest, redaction, class_="about-page"),
+            element("section", *rest, hidden, class_="about-page"),
             "\n",
             element("main", joined(body, "\n")),
             "\n",
@@ -179,7 +184,7 @@ def _member(name: str, value: Any) -> Markup:
         return element(
             "p", element("b", safe_line(name)), " ", element("code", text), class_="line"
         )
-    size = element("span", f" {text.count(chr(10)) + 1:,} lines", class_="dim")
+    size = element("span", f" {counted(text.count(chr(10)) + 1, 'line')}", class_="dim")
     return element(
         "details",
         element("summary", element("b", safe_line(name)), size),
@@ -198,22 +203,13 @@ def _counts(comparison: Comparison) -> Markup:
 
 
 def _settings(edits: Iterable[Edit]) -> Markup:
-    pairs = [
-        element(
-            "section",
-            element("h2", element("span", str(edit.op), class_="word"), " ", pointer(edit.path)),
-            side_by_side(_text(edit.old, edit, "add"), _text(edit.new, edit, "remove")),
-            class_="pair",
-        )
-        for edit in edits
-    ]
-    return joined(pairs, "\n")
+    return joined(map(_setting, edits), "\n")
 
 
-def _text(value: Any, edit: Edit, absent_in: str) -> str | None:
-    if edit.op == absent_in:
-        return None
-    return value if isinstance(value, str) else json_of(value)
+def _setting(edit: Edit) -> Markup:
+    word, place = edit_title(edit)
+    head = element("h2", element("span", word, class_="word"), " ", place)
+    return element("section", head, side_by_side(*edit_texts(edit)), class_="pair")
 
 
 def _rows(comparison: Comparison, messages: list[Any]) -> Iterator[Markup]:
@@ -231,8 +227,8 @@ def _equal(run: EqualRun, messages: list[Any]) -> Markup:
     ]
     more = run.count - len(said)
     rest = element("p", f"and {more:,} more", class_="dim") if more > 0 else None
-    words = f"{run.count:,} equal message{'' if run.count == 1 else 's'}"
-    return element("details", element("summary", words), *said, rest, class_="equal")
+    words = element("summary", counted(run.count, "equal message"))
+    return element("details", words, *said, rest, class_="equal")
 
 
 def _pair(row: ComparedMessage) -> Markup:
@@ -250,10 +246,11 @@ def _pair(row: ComparedMessage) -> Markup:
 
 def _compared(compared: ComparedAspect) -> Markup:
     old, new = compared.old, compared.new
-    told_by = new or old
-    assert told_by is not None  # noqa: S101 - an aspect stands on one side at least
-    title = element("p", aspect_title(told_by), class_="about")
-    if compared.equal:
-        same = element("summary", f"{aspect_title(told_by)}: the same")
-        return element("details", same, aspect(told_by), class_="equal")
-    return joined((title, side_by_side(old and old.text, new and new.text)))
+    title = compared_title(compared)
+    if compared.equal and new is not None:
+        same = element("summary", f"{title}: the same")
+        return element("details", same, aspect(new), class_="equal")
+    about = element("p", title, class_="about")
+    if says_the_same(compared):
+        return about
+    return joined((about, side_by_side(old and old.text, new and new.text)))

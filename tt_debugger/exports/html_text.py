@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tt_debugger.core.diff.meaning import About, Aspect
-from tt_debugger.core.diff.texts import CONTEXT, Span, TextRow, beside
-from tt_debugger.core.text import safe_text
+from tt_debugger.core.diff.texts import Span, TextRow, beside, stretches
+from tt_debugger.core.text import counted, safe_text
 from tt_debugger.exports.elements import Markup, element, joined
 from tt_debugger.exports.hunks import rows_of
 from tt_debugger.exports.prose import prose_tokens
@@ -67,7 +67,9 @@ def _folded(title: str, text: str, *, is_edit: bool) -> Markup:
     code = element("pre", element("code", *_edit_lines(lines))) if is_edit else code_block(text)
     if len(lines) < LONG:
         return joined((element("p", title, class_="about"), code))
-    summary = element("summary", title, element("span", f" {len(lines):,} lines", class_="dim"))
+    summary = element(
+        "summary", title, element("span", f" {counted(len(lines), 'line')}", class_="dim")
+    )
     return element("details", summary, code)
 
 
@@ -125,27 +127,21 @@ def _inline_parts(tokens: Sequence[Token]) -> Iterator[str]:
 
 def side_by_side(old: str | None, new: str | None) -> Markup:
     """Give two texts line beside line; equal stretches are folded."""
-    rows = rows_of(old, new)
-    return element("div", *_stretches(rows), class_="lines", role="table")
+    return element("div", *_folded_rows(rows_of(old, new)), class_="lines", role="table")
 
 
-def _stretches(rows: Sequence[TextRow]) -> Iterator[Markup]:
-    begin = 0
-    while begin < len(rows):
-        end = begin
-        while end < len(rows) and (rows[end].op == "equal") == (rows[begin].op == "equal"):
-            end += 1
-        first = CONTEXT if begin else 0
-        last = CONTEXT if end < len(rows) else 0
-        if rows[begin].op == "equal" and end - begin > first + last + 1:
-            yield from _lines(rows[begin : begin + first])
-            hidden = rows[begin + first : end - last]
-            summary = element("summary", f"{len(hidden):,} equal lines")
+def _folded_rows(rows: Sequence[TextRow]) -> Iterator[Markup]:
+    changed = [place for place, row in enumerate(rows) if row.op != "equal"]
+    shown = 0
+    for begin, end in (*stretches(changed, len(rows)), (len(rows), len(rows))):
+        hidden = rows[shown:begin]
+        if len(hidden) > 1:
+            summary = element("summary", counted(len(hidden), "equal line"))
             yield element("details", summary, *_lines(hidden), class_="equal")
-            yield from _lines(rows[end - last : end])
         else:
-            yield from _lines(rows[begin:end])
-        begin = end
+            yield from _lines(hidden)
+        yield from _lines(rows[begin:end])
+        shown = end
 
 
 def _lines(rows: Sequence[TextRow]) -> Iterator[Markup]:

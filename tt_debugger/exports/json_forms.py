@@ -32,7 +32,7 @@ def transcript(passed: Passed[Transcript]) -> str:
                 for turn in subject.turns
             ],
             "findings": subject.findings,
-            "redacted": passed.counts,
+            "redacted": passed.redaction.counts,
         }
     )
 
@@ -45,7 +45,7 @@ def state(passed: Passed[StateAt]) -> str:
         | {
             "checkpoint": subject.origin.checkpoint,
             "state": subject.state,
-            "redacted": passed.counts,
+            "redacted": passed.redaction.counts,
         }
     )
 
@@ -55,7 +55,7 @@ def difference(passed: Passed[TwoStates]) -> str:
     subject = passed.subject
     comparison = compare(subject.old, subject.new, mask=subject.is_masked)
     answer = diff_json(comparison, subject.a.ref, subject.b.ref, subject.fork_point)
-    return json_text(answer | {"redacted": passed.counts})
+    return json_text(answer | {"redacted": passed.redaction.counts})
 
 
 def json_text(value: Mapping[str, Any] | list[Any]) -> str:

@@ -6,19 +6,21 @@ from collections.abc import Container, Iterator
 from typing import Any
 
 from tt_debugger.core.diff.comparing import compare
-from tt_debugger.core.diff.edits import Difference, InList, InObject, Replaced
+from tt_debugger.core.diff.edits import Difference, InList, InObject, Replaced, apply
 from tt_debugger.core.paths import ROOT, Path, pointer
 from tt_debugger.exports.gate import Passed
 from tt_debugger.exports.json_forms import json_text
 from tt_debugger.exports.subjects import TwoStates
 
 Operation = dict[str, Any]
+MOST_EFFORT = 2_000_000
+"""Moves times items of a list beyond which it is told anew: each move is looked up in it."""
 
 
 def difference(passed: Passed[TwoStates]) -> str:
-    """Give the patch of two states; what is masked is not in it."""
+    """Give the patch of two states. Nothing is masked: applied to the old one it gives the new."""
     subject = passed.subject
-    found = compare(subject.old, subject.new, mask=subject.is_masked).difference
+    found = compare(subject.old, subject.new, mask=False).difference
     return json_text(list(operations(found, subject.old)))
 
 
@@ -38,6 +40,8 @@ def operations(difference: Difference | None, old: Any) -> Iterator[Operation]:
                 for key, new in added.items():
                     yield {"op": "add", "path": pointer((*path, key)), "value": new}
                 waiting += [(below, (*path, key), value[key]) for key, below in inside.items()]
+            case InList(moved=moved) if len(moved) * len(value) > MOST_EFFORT:
+                yield {"op": "replace", "path": pointer(path), "value": apply(found, value)}
             case InList(inside=inside):
                 yield from _in_list(found, path, len(value))
                 # The list has its new order now.

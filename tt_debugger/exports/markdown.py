@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -16,9 +16,8 @@ from tt_debugger.core.diff.comparing import (
     compare,
 )
 from tt_debugger.core.diff.meaning import About, Aspect, ComparedAspect, json_of
-from tt_debugger.core.paths import pointer
-from tt_debugger.core.text import safe_line
-from tt_debugger.exports.gate import Passed
+from tt_debugger.core.text import counted, safe_line
+from tt_debugger.exports.gate import Passed, Redaction
 from tt_debugger.exports.hunks import hunk_lines
 from tt_debugger.exports.markdown_text import cell, code, fenced, inline, prose, quoted, table
 from tt_debugger.exports.plain import said_lines
@@ -26,14 +25,17 @@ from tt_debugger.exports.subjects import Origin, StateAt, Transcript, Turn, TwoS
 from tt_debugger.exports.telling import (
     PROSE,
     aspect_title,
+    compared_title,
     counts_told,
+    edit_texts,
+    edit_title,
     joined,
-    masked_told,
+    notes_told,
     origin_facts,
     redaction_told,
     row_title,
+    says_the_same,
     settings_told,
-    short_value,
     told,
     turn_facts,
     turn_title,
@@ -53,37 +55,42 @@ def transcript(passed: Passed[Transcript]) -> str:
         _origin_table(origin),
         *(_turn(turn) for turn in subject.turns),
         _findings(subject.findings),
-        counts=passed.counts,
+        redaction=passed.redaction,
     )
 
 
 def state(passed: Passed[StateAt]) -> str:
-    """Give a state: its settings as a table, then all of it as JSON."""
+    """Give a state: all of it as JSON."""
     subject = passed.subject
     return _page(
         f"State at {subject.origin.checkpoint['id']}",
         _origin_table(subject.origin),
         fenced(json_of(subject.state), "json"),
-        counts=passed.counts,
+        redaction=passed.redaction,
     )
 
 
 def difference(passed: Passed[TwoStates]) -> str:
     """Give what differs: a table of settings, then the messages with their changed lines."""
     subject = passed.subject
-    comparison = compare(subject.old, subject.new, mask=subject.is_masked)
+    return comparison_page(passed, compare(subject.old, subject.new, mask=subject.is_masked))
+
+
+def comparison_page(passed: Passed[TwoStates], comparison: Comparison) -> str:
+    """Give what differs, where it is compared already."""
+    subject = passed.subject
     return _page(
         "What changed",
         _sides_table(subject.a, subject.b),
-        list(_overview(subject, comparison)),
+        _overview(passed, comparison),
         list(_settings(comparison)),
         *(_row(row) for row in comparison.messages),
-        counts=passed.counts,
+        redaction=passed.redaction,
     )
 
 
-def _page(title: str, *blocks: list[str], counts: Mapping[str, int] | None) -> str:
-    foot = ["---", "", inline(redaction_told(counts)), "", f"*ttdbg {__version__}*"]
+def _page(title: str, *blocks: list[str], redaction: Redaction) -> str:
+    foot = ["---", "", inline(redaction_told(redaction)), "", f"*ttdbg {__version__}*"]
     every = [[f"# {inline(safe_line(title))}"], *(each for each in blocks if each), foot]
     return "\n\n".join("\n".join(each) for each in every) + "\n"
 
@@ -161,13 +168,10 @@ def _findings(findings: tuple[dict[str, Any], ...]) -> list[str]:
     ]
 
 
-def _overview(subject: TwoStates, comparison: Comparison) -> Iterator[str]:
+def _overview(passed: Passed[TwoStates], comparison: Comparison) -> list[str]:
     counts = joined(f"`{sign}` {words}" for sign, words in counts_told(comparison.counts))
-    yield f"**{counts or 'Nothing differs.'}**"
-    for fact in (subject.parting, masked_told(comparison)):
-        if fact:
-            yield ""
-            yield inline(safe_line(fact))
+    notes = [f"- {inline(each)}" for each in notes_told(passed, comparison)]
+    return [f"**{counts or 'Nothing differs.'}**", *(("", *notes) if notes else ())]
 
 
 def _settings(comparison: Comparison) -> Iterator[str]:
@@ -176,29 +180,25 @@ def _settings(comparison: Comparison) -> Iterator[str]:
         return
     yield "## Settings"
     short: list[tuple[str, ...]] = []
-    long: list[tuple[str, Any, Any]] = []
+    long: list[tuple[str, str]] = []
     for edit in comparison.settings:
-        place = pointer(edit.path) or "/"
-        if all(map(_is_short, (_text(edit.old), _text(edit.new)))):
-            sides = [short_value(edit.old), short_value(edit.new)]
-            short.append((str(edit.op), cell(place), *map(cell, sides)))
+        word, place = edit_title(edit)
+        old, new = edit_texts(edit)
+        if _is_short(old or "") and _is_short(new or ""):
+            short.append((word, *map(cell, (place, old or "", new or ""))))
         else:
-            long.append((f"{edit.op} {code(place)}", edit.old, edit.new))
+            long.append((f"{word} {code(place)}", "\n".join(hunk_lines(old, new))))
     if short:
         yield ""
         yield from table(("", "place", "A", "B"), short)
-    for title, old, new in long:
+    for title, lines in long:
         yield from ("", title, "")
-        yield from fenced("\n".join(hunk_lines(_text(old), _text(new))), "diff")
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json_of(value)
+        yield from fenced(lines, "diff")
 
 
 def _row(row: ComparedMessage | EqualRun) -> list[str]:
     if isinstance(row, EqualRun):
-        return [f"*{row.count:,} equal message{'' if row.count == 1 else 's'}*"]
+        return [f"*{counted(row.count, 'equal message')}*"]
     lines = [f"## {inline(row_title(row))}"]
     if row.sign is Sign.MOVED and (row.difference is None or row.new is msgspec.UNSET):
         return lines
@@ -215,10 +215,11 @@ def _row(row: ComparedMessage | EqualRun) -> list[str]:
 
 
 def _compared(aspect: ComparedAspect) -> list[str]:
-    old, new = aspect.old, aspect.new
-    told_by = new or old
-    assert told_by is not None  # noqa: S101 - an aspect stands on one side at least
+    title = inline(compared_title(aspect))
     if aspect.equal:
-        return ["", f"{inline(aspect_title(told_by))}: the same"]
+        return ["", f"{title}: the same"]
+    if says_the_same(aspect):
+        return ["", title]
+    old, new = aspect.old, aspect.new
     lines = hunk_lines(old and old.text, new and new.text)
-    return ["", f"{inline(aspect_title(told_by))}:", "", *fenced("\n".join(lines), "diff")]
+    return ["", f"{title}:", "", *fenced("\n".join(lines), "diff")]

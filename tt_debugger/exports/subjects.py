@@ -13,16 +13,17 @@ from typing import Any, Protocol
 import msgspec
 
 from tt_debugger.core.changes import Append, Change, Put, Splice, State, change_json
-from tt_debugger.core.diff.divergence import By, Divergence, divergence
-from tt_debugger.core.diff.normal import left_out, normal_state
+from tt_debugger.core.diff.comparing import MESSAGES
+from tt_debugger.core.diff.divergence import divergence
+from tt_debugger.core.diff.normal import comparable
+from tt_debugger.core.diff.parting import normal_sentence, parting_sentences
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.findings import Finding, finding_json
 from tt_debugger.core.json import as_map
-from tt_debugger.core.model import Head, Kind, Session, checkpoint_json
-from tt_debugger.core.refs import quoted
+from tt_debugger.core.model import Checkpoint, Head, Kind, Session, checkpoint_json
+from tt_debugger.core.refs import parse_fragment, quoted
 from tt_debugger.core.text import CUT
 
-MESSAGES = "messages"
 NOT_WHOLE = "(what it quotes was cut, and is left out)"
 _SAYING = frozenset((Kind.MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.TURN))
 _USAGE = "usage"
@@ -40,11 +41,14 @@ class Origin(msgspec.Struct, frozen=True):
     checkpoint: dict[str, Any]
     """In the form of CONTRACT."""
     label: str | None = None
+    is_one_of_several: bool = False
+    """Whether the file holds other sessions too, so that a ref must name this one."""
 
     @property
     def ref(self) -> str:
         """The text that names the point."""
-        return f"{self.file}#{quoted(str(self.checkpoint['id']))}"
+        session = f"{quoted(self.session_id)}:" if self.is_one_of_several else ""
+        return f"{self.file}#{session}{quoted(str(self.checkpoint['id']))}"
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -76,14 +80,17 @@ class StateAt(msgspec.Struct, frozen=True):
 
 
 class TwoStates(msgspec.Struct, frozen=True):
-    """Two states to be compared; `parting` says where their branches part, if they do."""
+    """Two states to be compared.
+
+    `notes` are sentences: where their branches part, and how states of two formats are compared.
+    """
 
     a: Origin
     b: Origin
     old: State
     new: State
     fork_point: str | None = None
-    parting: str = ""
+    notes: tuple[str, ...] = ()
     is_masked: bool = True
 
 
@@ -110,6 +117,10 @@ class Source(Protocol):
         """Give a checkpoint as one side of a comparison."""
         ...
 
+    def ref(self, row: int) -> str:
+        """Give the location with the ref of a checkpoint, complete enough to open it again."""
+        ...
+
 
 class At(msgspec.Struct, frozen=True):
     """A row of an opened session."""
@@ -126,14 +137,16 @@ class At(msgspec.Struct, frozen=True):
 def origin_of(at: At, *, whole_path: bool = False) -> Origin:
     """Say where a row stands: its file by name alone, unless the whole path is wanted."""
     session, row = at.source.session, at.row
+    fragment = at.source.ref(row).removeprefix(f"{at.source.location}#")
     return Origin(
         at.source.location if whole_path else at.file,
         session.format,
         session.id,
         session.title,
         session.cwd,
-        _checkpoint(session, row),
+        _told_by(session.checkpoint(row)),
         session.labels.get(row),
+        parse_fragment(fragment).session is not None,
     )
 
 
@@ -161,46 +174,23 @@ def state_of(at: At, *, whole_path: bool = False) -> StateAt:
 
 def two_states(a: At, b: At, *, mask: bool = True, whole_path: bool = False) -> TwoStates:
     """Give two rows to be compared; of two formats in the normal form, and it says so."""
-    old, new = (each.source.side(each.row) for each in (a, b))
-    parted = divergence(old, new)
-    states, notes = (old.state, new.state), [_parting(parted, old, new)]
-    if old.session.format != new.session.format:
-        missing = dict.fromkeys((*left_out(old.state), *left_out(new.state)))
-        states = (normal_state(old.state), normal_state(new.state))
-        notes.append("Two formats are compared by what they have in common.")
-        notes += [f"Not compared: {', '.join(missing)}."] if missing else []
-    point = None if parted.old_point is None else old.session.ids[parted.old_point]
+    old, new = a.source.side(a.row), b.source.side(b.row)
+    if a.source is b.source:
+        # What was read meanwhile is a session of its own, but the tree of both rows.
+        old = msgspec.structs.replace(old, session=new.session)
+    parted, states = divergence(old, new), comparable(old, new)
+    notes = [*parting_sentences(old, new, parted)]
+    if states.is_normal:
+        notes.append(normal_sentence(old, new, states.left_out))
     return TwoStates(
         origin_of(a, whole_path=whole_path),
         origin_of(b, whole_path=whole_path),
-        *states,
-        point,
-        " ".join(notes),
+        states.old,
+        states.new,
+        None if parted.old_point is None else old.session.ids[parted.old_point],
+        tuple(notes),
         mask,
     )
-
-
-def _parting(parted: Divergence, old: Side, new: Side) -> str:
-    """Say in a sentence or two where two branches part, and whether they meet again."""
-    if parted.old_point is None or parted.new_point is None:
-        return "The two have no beginning in common."
-    here, there = old.session.ids[parted.old_point], new.session.ids[parted.new_point]
-    ours, theirs = _after(parted.old_after), _after(parted.new_after)
-    if parted.by is By.CONTENT:
-        told = f"The two say the same up to {here} in A and {there} in B"
-    elif not (parted.old_after and parted.new_after):
-        told = f"One is on the way to the other; the last checkpoint in common is {here}"
-    else:
-        told = f"The two part after {here}"
-    told += f"; then A has {ours}, B {theirs}."
-    if parted.meets is None:
-        return told
-    met, also = (old.session.ids[parted.meets[0]], new.session.ids[parted.meets[1]])
-    return f"{told} From {met} in A and {also} in B on they say the same again."
-
-
-def _after(rows: Sequence[int]) -> str:
-    return f"{len(rows):,} checkpoint{'' if len(rows) == 1 else 's'}"
 
 
 def _turn(session: Session, row: int, changes: Iterable[Change]) -> Turn:
@@ -211,9 +201,10 @@ def _turn(session: Session, row: int, changes: Iterable[Change]) -> Turn:
         messages += said
         if not said and change.path[:1] != (_USAGE,):
             others.append(change)
-    head = session.heads[row]
+    checkpoint = session.checkpoint(row)
+    head = checkpoint.head
     return Turn(
-        _checkpoint(session, row),
+        _told_by(checkpoint),
         whole(head.name),
         head.failed,
         session.labels.get(row),
@@ -238,10 +229,8 @@ def _said(change: Change) -> list[Any]:
     return values if all(isinstance(as_map(each).get("role"), str) for each in values) else []
 
 
-def _checkpoint(session: Session, row: int) -> dict[str, Any]:
-    return checkpoint_json(session.checkpoint(row)) | {
-        "summary": whole_summary(session.heads[row])
-    }
+def _told_by(checkpoint: Checkpoint) -> dict[str, Any]:
+    return checkpoint_json(checkpoint) | {"summary": whole_summary(checkpoint.head)}
 
 
 def _told(findings: Iterable[Finding]) -> tuple[dict[str, Any], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from rich.console import Console
@@ -14,8 +14,8 @@ from rich.text import Text
 from tt_debugger import __version__
 from tt_debugger.core.diff.comparing import compare
 from tt_debugger.core.diff.meaning import json_of
-from tt_debugger.core.text import safe_line, safe_text
-from tt_debugger.exports.gate import Passed
+from tt_debugger.core.text import counted, safe_line, safe_text
+from tt_debugger.exports.gate import Passed, Redaction
 from tt_debugger.exports.plain import said_lines
 from tt_debugger.exports.subjects import StateAt, Transcript, TwoStates
 from tt_debugger.exports.telling import (
@@ -75,13 +75,13 @@ font-variant-east-asian: full-width;
 
 def transcript(passed: Passed[Transcript]) -> str:
     """Give the picture of a transcript."""
-    return _picture("ttdbg transcript", _transcript_lines(passed.subject), passed.counts)
+    return _picture("ttdbg transcript", _transcript_lines(passed.subject), passed.redaction)
 
 
 def state(passed: Passed[StateAt]) -> str:
     """Give the picture of a state."""
     lines = safe_text(json_of(passed.subject.state)).split("\n")
-    return _picture("ttdbg state", map(Text, lines), passed.counts)
+    return _picture("ttdbg state", map(Text, lines), passed.redaction)
 
 
 def difference(passed: Passed[TwoStates]) -> str:
@@ -95,7 +95,7 @@ def difference(passed: Passed[TwoStates]) -> str:
         Text(counts or "Nothing differs.", _DIM),
     ]
     lines = (_coloured(line) for line in unified_lines(comparison))
-    return _picture("ttdbg diff", (*head, *lines), passed.counts)
+    return _picture("ttdbg diff", (*head, *lines), passed.redaction)
 
 
 def _transcript_lines(subject: Transcript) -> Iterator[Text]:
@@ -115,13 +115,13 @@ def _coloured(line: str) -> Text:
     return text
 
 
-def _picture(title: str, lines: Iterable[Text], counts: Mapping[str, int] | None) -> str:
+def _picture(title: str, lines: Iterable[Text], redaction: Redaction) -> str:
     rest = iter(lines)
     shown = list(islice(rest, MOST_LINES))
     more = sum(1 for _ in rest)
     if more:
-        shown.append(Text(f"{more:,} more lines are not in this picture", _DIM))
-    shown.append(Text(f"{redaction_told(counts)} ttdbg {__version__}", _DIM))
+        shown.append(Text(f"{counted(more, 'more line')} not in this picture", _DIM))
+    shown.append(Text(f"{redaction_told(redaction)} ttdbg {__version__}", _DIM))
     console = Console(
         record=True,
         width=WIDTH,

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
-from tt_debugger.core.diff.comparing import ComparedMessage, Comparison, Counts, Sign
-from tt_debugger.core.diff.meaning import About, Aspect, aspects, json_of
+from tt_debugger.core.diff.comparing import (
+    SIGNS,
+    WORDS,
+    ComparedMessage,
+    Comparison,
+    Counts,
+    Sign,
+)
+from tt_debugger.core.diff.edits import Edit, Op
+from tt_debugger.core.diff.meaning import (
+    About,
+    Aspect,
+    ComparedAspect,
+    aspects,
+    json_of,
+    text_of,
+)
 from tt_debugger.core.json import as_map
 from tt_debugger.core.messages import read_message
+from tt_debugger.core.paths import pointer
 from tt_debugger.core.text import safe_line, summary_line
-from tt_debugger.exports.subjects import Origin, Turn
+from tt_debugger.exports.gate import Passed, Redaction
+from tt_debugger.exports.subjects import Origin, Turn, TwoStates
 
 PROSE = frozenset((About.TEXT, About.THINKING, About.SECTION, About.FAILURE))
 """What is written to be read; all else is code."""
 
-WORDS = {
-    Sign.EQUAL: "equal",
-    Sign.CHANGED: "changed",
-    Sign.ADDED: "added",
-    Sign.REMOVED: "removed",
-    Sign.MOVED: "moved",
-}
+FAILED = "failed"
+_ROOT = "(the state)"
+"""What the pointer of the whole state, an empty text, is told as."""
 _ROLES = {
     "toolResult": "tool result",
     "tool": "tool result",
@@ -52,15 +65,28 @@ def speaker(message: Any) -> str:
     named = [
         role,
         *([tool] if isinstance(tool, str) else []),
-        *(["failed"] if reading.failed else []),
+        *([FAILED] if reading.failed else []),
     ]
     return safe_line(" · ".join(named))
 
 
 def aspect_title(aspect: Aspect) -> str:
-    """Give what an aspect is, with the name it has."""
+    """Give what an aspect is, with the name it has, and of a result whether it failed."""
     about = str(aspect.about)
-    return safe_line(f"{about} {aspect.name}" if aspect.name and aspect.name != about else about)
+    title = f"{about} {aspect.name}" if aspect.name and aspect.name != about else about
+    return safe_line(f"{title} · {FAILED}" if aspect.failed else title)
+
+
+def compared_title(compared: ComparedAspect) -> str:
+    """Give what an aspect is on both sides, once where it is the same."""
+    sides = (each for each in (compared.old, compared.new) if each is not None)
+    return " → ".join(dict.fromkeys(map(aspect_title, sides)))
+
+
+def says_the_same(compared: ComparedAspect) -> bool:
+    """Tell whether the texts of both sides are equal, if not what else tells of them."""
+    old, new = compared.old, compared.new
+    return old is not None and new is not None and old.text == new.text
 
 
 def turn_title(turn: Turn) -> str:
@@ -100,10 +126,10 @@ def settings_told(turn: Turn) -> Iterator[tuple[str, str]]:
             case "snapshot" if turn.checkpoint["parent"] is None:
                 continue
             case "snapshot":
-                value = "(the whole state)"
+                value = "(replaced as a whole)"
             case _:
                 value = short_value(change["value"])
-        yield safe_line(change["path"]), value
+        yield safe_line(change["path"] or _ROOT), value
 
 
 def origin_facts(origin: Origin) -> list[tuple[str, str]]:
@@ -125,23 +151,35 @@ def origin_facts(origin: Origin) -> list[tuple[str, str]]:
 def row_title(row: ComparedMessage) -> str:
     """Give a message of a comparison: how it stands, where, and who speaks in it."""
     places = [f"{place + 1}" for place in (row.old_place, row.new_place) if place is not None]
-    where = " → ".join(dict.fromkeys(places)) if len(set(places)) > 1 else places[0]
-    message = row.old if row.new_place is None or not _is_there(row.new) else row.new
-    sides = (
-        "" if row.sign is not Sign.MOVED else (" (from here)" if not _is_there(row.new) else "")
+    where = " → ".join(dict.fromkeys(places))
+    is_gone = row.new is msgspec.UNSET
+    title = f"{WORDS[row.sign]} message {where} · {speaker(row.old if is_gone else row.new)}"
+    return f"{title} (from here)" if is_gone and row.sign is Sign.MOVED else title
+
+
+def edit_title(edit: Edit) -> tuple[str, str]:
+    """Give what an edit did, and the place that it is about."""
+    return WORDS[SIGNS[edit.op]], safe_line(pointer(edit.path) or _ROOT)
+
+
+def edit_texts(edit: Edit) -> tuple[str | None, str | None]:
+    """Give the value of an edit on both sides, None where there is none."""
+    return (
+        None if edit.op is Op.ADD else text_of(edit.old),
+        None if edit.op is Op.REMOVE else text_of(edit.new),
     )
-    return f"{WORDS[row.sign]} message {where} · {speaker(message)}{sides}"
 
 
 def counts_told(counts: Counts) -> list[tuple[Sign, str]]:
     """Give how many edits there are of each sort that there is."""
-    every = (
-        (Sign.ADDED, counts.added),
-        (Sign.REMOVED, counts.removed),
-        (Sign.CHANGED, counts.changed),
-        (Sign.MOVED, counts.moved),
-    )
-    return [(sign, f"{number:,} {WORDS[sign]}") for sign, number in every if number]
+    return [(sign, f"{number:,} {WORDS[sign]}") for sign, number in counts.told()]
+
+
+def notes_told(passed: Passed[TwoStates], comparison: Comparison) -> list[str]:
+    """Give what is to be known of a comparison: where the two part, and what is masked."""
+    # Of structure alone a sentence is told by its length, which says nothing.
+    notes = () if passed.redaction.structure_only else passed.subject.notes
+    return [safe_line(each) for each in (*notes, masked_told(comparison)) if each]
 
 
 def masked_told(comparison: Comparison) -> str:
@@ -150,14 +188,15 @@ def masked_told(comparison: Comparison) -> str:
     return f"masked: {named}" if named else ""
 
 
-def redaction_told(counts: Mapping[str, int] | None) -> str:
+def redaction_told(redaction: Redaction) -> str:
     """Say what was redacted, by rule and how often."""
+    counts = redaction.counts
     if counts is None:
         return "Not redacted: this export holds all that the session holds."
-    if not counts:
-        return "Redacted: nothing was found to hide."
     named = ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items()))
-    return f"Redacted: {named}."
+    if redaction.structure_only:
+        return f"Structure only: all content is left out{named and f'; redacted: {named}'}."
+    return f"Redacted: {named or 'nothing was found to hide'}."
 
 
 def short_value(value: Any) -> str:
@@ -168,10 +207,6 @@ def short_value(value: Any) -> str:
 def joined(facts: Iterable[str]) -> str:
     """Give facts as one line."""
     return " · ".join(facts)
-
-
-def _is_there(value: Any) -> bool:
-    return value is not msgspec.UNSET
 
 
 def _time(time: Any) -> str:

@@ -5,7 +5,7 @@ Applied to the transcript of A, it gives that of B.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -13,6 +13,7 @@ import msgspec
 
 from tt_debugger import __version__
 from tt_debugger.core.diff.comparing import (
+    MESSAGES,
     ComparedMessage,
     Comparison,
     EqualRun,
@@ -21,14 +22,14 @@ from tt_debugger.core.diff.comparing import (
 )
 from tt_debugger.core.diff.edits import apply
 from tt_debugger.core.diff.meaning import json_of
-from tt_debugger.core.diff.texts import CONTEXT, TextRow, text_rows
+from tt_debugger.core.diff.texts import CONTEXT, TextRow, stretches, text_rows
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.text import safe_line, safe_text
 from tt_debugger.exports.gate import Passed
 from tt_debugger.exports.hunks import diff_lines
 from tt_debugger.exports.plain import message_lines
-from tt_debugger.exports.subjects import MESSAGES, TwoStates
-from tt_debugger.exports.telling import redaction_told
+from tt_debugger.exports.subjects import TwoStates
+from tt_debugger.exports.telling import notes_told, redaction_told
 
 
 def difference(passed: Passed[TwoStates]) -> str:
@@ -36,8 +37,8 @@ def difference(passed: Passed[TwoStates]) -> str:
     subject = passed.subject
     comparison = compare(subject.old, subject.new, mask=subject.is_masked)
     head = [
-        safe_line(f"ttdbg {__version__} · {redaction_told(passed.counts)}"),
-        *(safe_line(each) for each in (subject.parting,) if each),
+        safe_line(f"ttdbg {__version__} · {redaction_told(passed.redaction)}"),
+        *notes_told(passed, comparison),
         safe_line(f"--- {subject.a.ref}"),
         safe_line(f"+++ {subject.b.ref}"),
     ]
@@ -49,7 +50,8 @@ def unified_lines(comparison: Comparison, context: int = CONTEXT) -> Iterator[st
     rows = list(transcript_rows(comparison))
     before = list(accumulate((row.old is not None for row, _ in rows), initial=0))
     after = list(accumulate((row.new is not None for row, _ in rows), initial=0))
-    for begin, end in _stretches([row.op != "equal" for row, _ in rows], context):
+    changed = [place for place, (row, _) in enumerate(rows) if row.op != "equal"]
+    for begin, end in stretches(changed, len(rows), context):
         old_count, new_count = before[end] - before[begin], after[end] - after[begin]
         # A side without lines is named by the line before it.
         old = f"{before[begin] + (old_count > 0)},{old_count}"
@@ -111,17 +113,3 @@ def _headed(rows: Iterable[TextRow]) -> Iterator[tuple[TextRow, str]]:
         line = row.new if row.old is None else row.old
         head = head or (line or "").removeprefix("== ")
         yield row, head
-
-
-def _stretches(changed: Sequence[bool], context: int) -> Iterator[tuple[int, int]]:
-    """Give where hunks begin and end: what changed, with some lines around it."""
-    begin = end = -1
-    for place in (place for place, has in enumerate(changed) if has):
-        if begin >= 0 and place - context > end:
-            yield begin, end
-            begin = -1
-        if begin < 0:
-            begin = max(place - context, 0)
-        end = min(place + context + 1, len(changed))
-    if begin >= 0:
-        yield begin, end

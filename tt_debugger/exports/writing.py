@@ -14,6 +14,8 @@ def write(path: Path, text: str, *, force: bool = False) -> None:
 
     Raises CannotWriteError, and leaves then what was there; UsageError where the name is taken.
     """
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is no file that could be replaced", "name another one")
     # Only who writes pays for the import.
     import tempfile
 
@@ -31,7 +33,7 @@ def write(path: Path, text: str, *, force: bool = False) -> None:
         else:
             _publish(name, path)
     except FileExistsError as error:
-        raise UsageError(f"{path} is there already", "choose another name, or --force") from error
+        raise UsageError(f"{path} is there already", "choose another name") from error
     except OSError as error:
         raise _cannot_write(path, error) from error
     finally:

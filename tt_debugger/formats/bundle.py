@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import msgspec
 
-from tt_debugger.core.bundle import MARK, PART, VERSION, Entry, Head, Shape, TellsFinding
+from tt_debugger.core.bundle import MARK, PART, VERSION, BundleHead, Entry, Shape, TellsFinding
 from tt_debugger.core.bundle import changes_of as changes_of_entry
 from tt_debugger.core.changes import State
 from tt_debugger.core.findings import Code, Finding, Severity
-from tt_debugger.core.json import as_map, text_or_none
-from tt_debugger.core.model import Extent, Kind, Role, Session
-from tt_debugger.core.model import Head as CheckpointHead
+from tt_debugger.core.json import as_list, as_map, text_or_none
+from tt_debugger.core.model import Extent, Head, Kind, Role, Session
 from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Rules, Step
 from tt_debugger.core.tree import NO_ROW, Linked
+from tt_debugger.formats.shared.context import MESSAGES
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.message_heads import head_of
 from tt_debugger.formats.shared.reading import Place, Reading
 from tt_debugger.store import Match, Probe
 
-MESSAGES = "messages"
-_UNTOLD = CheckpointHead(Kind.CUSTOM)
+_UNTOLD = Head(Kind.CUSTOM)
 
 
 class BundleReading(Reading):
@@ -32,7 +30,7 @@ class BundleReading(Reading):
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
-        self.head = Head(0)
+        self.head = BundleHead(0)
         self.labels: dict[int, str] = {}
         self.about: dict[str, int] = {}
         """The rows of the points that the bundle is about."""
@@ -48,7 +46,7 @@ class BundleReading(Reading):
 
     def _take_head(self, record: dict[str, Any], place: Place) -> None:
         try:
-            head = msgspec.convert(record, Head)
+            head = msgspec.convert(record, BundleHead)
         except msgspec.ValidationError as error:
             self.note(Code.HEADER, f"the head of the bundle cannot be read: {error}", place)
             return
@@ -88,14 +86,20 @@ class BundleReading(Reading):
     def _repeat(self, findings: tuple[TellsFinding, ...], place: Place) -> None:
         """Tell again what was found in the session that the bundle was made of."""
         for each in findings:
-            with suppress(ValueError):
+            message = each.message
+            try:
                 code, severity = Code(each.code), Severity(each.severity)
-                self.note(code, each.message, place, hint=each.hint, severity=severity)
+            except ValueError:
+                code, severity = Code.UNKNOWN_RECORD, None
+                told = f"a finding {each.code} ({each.severity}) that this ttdbg does not know"
+                message = f"{told}: {message}"
+            self.note(code, message, place, hint=each.hint, severity=severity)
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the point that the bundle is about is the active leaf."""
         last = self.heads.not_gap_before(len(self.heads))
         active = self.about.get("B", self.about.get("A", last))
+        points = tuple(self.about[point] for point in ("A", "B") if point in self.about)
         return Session(
             self.session_id,
             Bundle.format,
@@ -107,6 +111,7 @@ class BundleReading(Reading):
             title=self.head.title,
             cwd=self.head.cwd,
             extent=extent,
+            compared=(points[0], points[1]) if len(points) > 1 else None,
         )
 
     def findings_of(self, session: Session) -> list[Finding]:
@@ -167,13 +172,13 @@ class Bundle(JsonlFile):
         return BundleRules()
 
 
-def _head_of(entry: Entry) -> CheckpointHead:
+def _head_of(entry: Entry) -> Head:
     role, summary = text_or_none(entry.role), entry.summary
-    messages = [as_map(each) for each in entry.insert.get(MESSAGES, ())]
+    messages = [as_map(each) for each in entry.insert.get(MESSAGES[-1], ())]
     if not summary and messages:
         # Of what was said a bundle tells no summary: that would be cut before it was redacted.
         summary = head_of(messages[-1])[0].summary
-    return CheckpointHead(
+    return Head(
         Kind(entry.kind) if entry.kind in _KINDS else Kind.CUSTOM,
         Role(role) if role in _ROLES else None,
         entry.name,
@@ -198,7 +203,7 @@ def _without_values(entry: Entry) -> Entry:
 
 def _shaped(values: dict[str, Any]) -> dict[str, Any]:
     return {
-        key: [None] * len(value) if isinstance(value, list) else None  # pyright: ignore[reportUnknownArgumentType]
+        key: [None] * len(as_list(value)) if isinstance(value, list) else None
         for key, value in values.items()
     }
 

@@ -11,35 +11,35 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any
+from time import sleep
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from tt_debugger.core.redact.redactor import Redactor
-from tt_debugger.core.refs import Point
-from tt_debugger.debugger import Debugger, split_location
-from tt_debugger.errors import TtdbgError
-from tt_debugger.exports.forms import What, exported
+from tt_debugger.core.refs import Fragment, Point, parse_fragment
+from tt_debugger.debugger import Debugger, exists, split_location
+from tt_debugger.errors import CannotWriteError, TtdbgError
+from tt_debugger.exports.exporting import exported
+from tt_debugger.exports.forms import What
 from tt_debugger.exports.gate import Gate, Page, refusing
 from tt_debugger.exports.owner import owner_here
 from tt_debugger.exports.subjects import At
 from tt_debugger.exports.writing import write
 
+if TYPE_CHECKING:
+    from tt_debugger.tui.comparer import Aim
 
-class Place(msgspec.Struct, frozen=True):
-    """A checkpoint: a row of the session that is open, or one of another by its ref."""
-
-    row: int
-    ref: str | None = None
+PAUSE = 0.15
+"""Seconds that one stays with a choice before it is rendered."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """An export: of one or two places, what of them, and in which form."""
+    """An export: of one or two checkpoints, what of them, and in which form."""
 
-    places: tuple[Place, ...]
+    aims: tuple[Aim, ...]
     what: What
     form: str = ""
     is_masked: bool = True
@@ -47,12 +47,13 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class Rendered(Message):
-    """An export is rendered, and redacted."""
+    """An export is rendered, and redacted; `size` is in bytes."""
 
-    def __init__(self, wanted: Wanted, page: Page) -> None:
+    def __init__(self, wanted: Wanted, page: Page, size: int) -> None:
         super().__init__()
         self.wanted = wanted
         self.page = page
+        self.size = size
 
 
 class RenderFailed(Message):
@@ -96,9 +97,9 @@ class Exporter:
         """Begin to render an export; what was asked for before is no longer of use."""
         self._begin("render", self._render, wanted)
 
-    def write(self, path: Path, page: Page) -> None:
-        """Begin to write a page to a name that is free."""
-        self._begin("write", self._write, path, page)
+    def write(self, name: str, page: Page) -> None:
+        """Begin to write a page to a name that is free; `~` in it is the home of someone."""
+        self._begin("write", self._write, name, page)
 
     def _begin(self, group: str, work: Callable[..., None], *arguments: object) -> None:
         self._screen.run_worker(
@@ -107,19 +108,24 @@ class Exporter:
 
     def _render(self, wanted: Wanted) -> None:
         worker = get_current_worker()
+        # Nothing stops it once it has begun, and the cursor passes choices on its way.
+        sleep(PAUSE)
+        if worker.is_cancelled:
+            return
         try:
-            with self._points(wanted.places) as points:
+            with self._points(wanted.aims) as points:
                 with refusing():
-                    gate = Gate(Redactor(owner_here(), structure_only=wanted.structure_only))
+                    gate = Gate.redacting(owner_here(), structure_only=wanted.structure_only)
                 page = exported(points, wanted.what, wanted.form, gate, mask=wanted.is_masked)
-                answer: Message = Rendered(wanted, page)
+                answer: Message = Rendered(wanted, page, len(page.text.encode()))
         except TtdbgError as error:
             answer = RenderFailed(wanted, error)
         if not worker.is_cancelled:
             self._screen.post_message(answer)
 
-    def _write(self, path: Path, page: Page) -> None:
+    def _write(self, name: str, page: Page) -> None:
         try:
+            path = _path(name)
             write(path, page.text)
         except TtdbgError as error:
             self._screen.post_message(WriteFailed(error))
@@ -127,16 +133,40 @@ class Exporter:
             self._screen.post_message(Written(path))
 
     @contextmanager
-    def _points(self, places: tuple[Place, ...]) -> Generator[list[At]]:
-        """Give the session and the row of each place; others are open for so long only."""
+    def _points(self, aims: tuple[Aim, ...]) -> Generator[list[At]]:
+        """Give the session and the row of each aim; other sessions are open for so long only."""
         with ExitStack() as stack:
+            others: dict[tuple[str, str | None], Debugger] = {}
             points: list[At] = []
-            for place in places:
-                if place.ref is None:
-                    points.append(At(self._debugger, place.row))
+            for aim in aims:
+                if isinstance(aim, int):
+                    points.append(At(self._debugger, aim))
                     continue
-                location, fragment = split_location(place.ref)
-                other = stack.enter_context(Debugger.open(location, fragment.session))
+                location, fragment = self._split(aim)
+                key = location, fragment.session
+                if key not in others:
+                    others[key] = self._opened(location, fragment, stack)
                 point = fragment.points[0] if fragment.points else Point(None, "@")
-                points.append(At(other, other.row(point)))
+                points.append(At(others[key], others[key].row(point)))
             yield points
+
+    def _split(self, aim: str) -> tuple[str, Fragment]:
+        """Split LOCATION#REF; a ref alone is one in the session that is open."""
+        location, fragment = split_location(aim)
+        if location and exists(location):
+            return location, fragment
+        return self._debugger.location, parse_fragment(aim.removeprefix("#"))
+
+    def _opened(self, location: str, fragment: Fragment, stack: ExitStack) -> Debugger:
+        own = self._debugger
+        if location == own.location and fragment.session in {None, own.session.id}:
+            return own
+        return stack.enter_context(Debugger.open(location, fragment.session))
+
+
+def _path(name: str) -> Path:
+    """Give the path that a name means. Raises CannotWriteError where it is that of nobody."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise CannotWriteError(f"cannot write {name}: {error}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,12 @@ import click
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import one_row, opened, two_points, unshielded
 from tt_debugger.errors import UsageError
+from tt_debugger.exports.forms import FORMS, What
 
 if TYPE_CHECKING:
     from tt_debugger.exports.gate import Gate, Page
     from tt_debugger.exports.subjects import At
 
-FORMATS = ("markdown", "html", "json", "json-patch", "unified", "svg")
 CONFIRMATION = "share secrets"
 _POINT = "LOCATION[#REF]"
 
@@ -26,7 +26,7 @@ _POINT = "LOCATION[#REF]"
 @click.command("export")
 @click.argument("a", metavar=_POINT, callback=unshielded)
 @click.argument("b", metavar=f"[{_POINT}]", required=False, callback=unshielded)
-@click.option("--format", "form", type=click.Choice(FORMATS), help="What to write.")
+@click.option("--format", "form", type=click.Choice(tuple(FORMS)), help="What to write.")
 @click.option("--state", is_flag=True, help="The state at the point, not the way to it.")
 @click.option("--bundle", metavar="FILE", help="All about it in one file that ttdbg opens again.")
 @click.option("--output", "target", metavar="FILE", help="Where to write it, if not on stdout.")
@@ -67,14 +67,23 @@ def command(  # noqa: PLR0913 - one for each option
         raise UsageError("--share-secrets is an answer to --no-redact alone")
     if no_redact:
         _confirm(is_sure=share_secrets)
-    from tt_debugger.exports.forms import What, exported
+    from tt_debugger.exports.exporting import exported
 
-    what = What.BUNDLE if bundle else What.STATE if state else What.TRANSCRIPT
     with _points(a, b) as points:
         path = _free_path(bundle or target, points, force=force)
         gate = _gate(redacts=not no_redact, structure_only=structure_only)
+        what = _what(points, state=state, bundle=bool(bundle))
         page = exported(points, what, form or _form_by_name(target), gate, mask=not no_mask)
     _write(page, path, force=force, report=report)
+
+
+def _what(points: Sequence[At], *, state: bool, bundle: bool) -> What:
+    """Give what the options and the number of points ask for."""
+    if bundle:
+        return What.BUNDLE
+    if state:
+        return What.STATE
+    return What.TRANSCRIPT if len(points) == 1 else What.DIFF
 
 
 @contextmanager
@@ -118,6 +127,10 @@ def _free_path(name: str | None, points: list[At], *, force: bool) -> Path | Non
         raise UsageError(f"{path} is a folder", "name a file in it")
     if not path.exists():
         return path
+    if not path.is_file():
+        raise UsageError(
+            f"{path} is no file that could be replaced", "leave out --output to write to stdout"
+        )
     for point in points:
         original = Path(point.source.location)
         if original.exists() and original.samefile(path):
@@ -128,20 +141,17 @@ def _free_path(name: str | None, points: list[At], *, force: bool) -> Path | Non
 
 
 def _gate(*, redacts: bool, structure_only: bool) -> Gate:
-    from tt_debugger.core.redact.redactor import Redactor
     from tt_debugger.exports.gate import Gate, refusing
     from tt_debugger.exports.owner import owner_here
 
     if not redacts:
         return Gate(None)
     with refusing():
-        return Gate(Redactor(owner_here(), structure_only=structure_only))
+        return Gate.redacting(owner_here(), structure_only=structure_only)
 
 
 def _form_by_name(target: str | None) -> str:
     """Give the form that the name of a file asks for, Markdown if it names none."""
-    from tt_debugger.exports.forms import FORMS
-
     fitting = [form for form in FORMS.values() if target and target.endswith(form.ending)]
     return max(fitting, key=lambda form: len(form.ending)).name if fitting else "markdown"
 
@@ -156,7 +166,7 @@ def _write(page: Page, path: Path | None, *, force: bool, report: bool) -> None:
     else:
         write(path, page.text, force=force)
         output.narrate(f"{path}: {len(page.text.encode()):,} bytes")
-    output.narrate(redaction_told(page.counts))
+    output.narrate(redaction_told(page.redaction))
     if report:
         for hit in page.hits:
             output.narrate(f"{hit.rule}  {hit.place}  {hit.placeholder}")

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.text import Text
@@ -15,14 +14,13 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import counted, safe_line
 from tt_debugger.errors import TtdbgError
 from tt_debugger.exports.forms import FORMS, What
 from tt_debugger.exports.gate import Page
 from tt_debugger.exports.telling import redaction_told
 from tt_debugger.tui.exporter import (
     Exporter,
-    Place,
     Rendered,
     RenderFailed,
     Wanted,
@@ -37,6 +35,9 @@ from tt_debugger.tui.widgets.choice_list import Choice, ChoiceList
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.views.palette import Glyphs, Palette
 
+if TYPE_CHECKING:
+    from tt_debugger.tui.comparer import Aim
+
 MOST_HITS = 3
 """Things that were redacted that are told one by one; all are in the report of the command."""
 LONGEST_LINE = 400
@@ -44,14 +45,14 @@ LONGEST_LINE = 400
 
 
 class ExportScreen(ModalScreen[str | None]):
-    """Exports one or two places; gives what came of it in a sentence, None for nothing."""
+    """Exports one or two checkpoints; gives what came of it in a sentence, None for nothing."""
 
     CSS_PATH = "export.tcss"
     BINDINGS = bindings(EXPORT, types=False)
 
     def __init__(
         self,
-        places: tuple[Place, ...],
+        aims: tuple[Aim, ...],
         exporter: Callable[[Screen[Any]], Exporter],
         palette: Palette,
         glyphs: Glyphs,
@@ -59,7 +60,7 @@ class ExportScreen(ModalScreen[str | None]):
         is_masked: bool = True,
     ) -> None:
         super().__init__()
-        self._places = places
+        self._aims = aims
         self._exporter = exporter(self)
         self._palette = palette
         self._glyphs = glyphs
@@ -67,13 +68,13 @@ class ExportScreen(ModalScreen[str | None]):
         self._structure_only = False
         self._wanted: Wanted | None = None
         """What the cursor is on, None for nothing."""
-        self._pages: dict[Wanted, Page] = {}
+        self._pages: dict[Wanted, Rendered] = {}
         self._is_writing = False
 
     def compose(self) -> ComposeResult:
         """Lay out the choices over what was redacted and the page."""
         with Vertical(id="box") as box:
-            rows = " and ".join(_named(each) for each in self._places)
+            rows = " and ".join(_named(each) for each in self._aims)
             box.border_title = safe_line(f"export {rows}")
             yield ChoiceList(self._palette, self._glyphs)
             yield Lines(id="redacted")
@@ -96,7 +97,7 @@ class ExportScreen(ModalScreen[str | None]):
 
     def _choices(self) -> Sequence[Choice]:
         told = [Choice("nothing", "back, and nothing is written")]
-        whats = (What.DIFF,) if len(self._places) > 1 else (What.TRANSCRIPT, What.STATE)
+        whats = (What.DIFF,) if len(self._aims) > 1 else (What.TRANSCRIPT, What.STATE)
         for what in whats:
             told += [
                 Choice(f"{what} as {form.name}", form.about, self._want(what, form.name))
@@ -107,7 +108,7 @@ class ExportScreen(ModalScreen[str | None]):
         return [*told, Choice("bundle", about, self._want(What.BUNDLE))]
 
     def _want(self, what: What, form: str = "") -> Wanted:
-        return Wanted(self._places, what, form, is_masked=self._is_masked)
+        return Wanted(self._aims, what, form, is_masked=self._is_masked)
 
     # What is under the cursor
 
@@ -131,7 +132,7 @@ class ExportScreen(ModalScreen[str | None]):
 
     def on_rendered(self, message: Rendered) -> None:
         """Show a page, if it is still wanted."""
-        self._pages[message.wanted] = message.page
+        self._pages[message.wanted] = message
         if message.wanted == self._wanted:
             self._draw()
 
@@ -143,28 +144,30 @@ class ExportScreen(ModalScreen[str | None]):
             self._tell(message.error)
 
     def _draw(self) -> None:
-        page = None if self._wanted is None else self._pages.get(self._wanted)
-        told = self._redacted_lines(page)
+        rendered = None if self._wanted is None else self._pages.get(self._wanted)
+        told, lines = self._redacted_lines(rendered), self._page_lines(rendered)
         self.query_one("#redacted", Lines).update_from(told)
-        self.query_one("#page", Lines).update_from(() if page is None else self._page_lines(page))
+        self.query_one("#page", Lines).update_from(lines)
 
-    def _redacted_lines(self, page: Page | None) -> Iterator[Text]:
+    def _redacted_lines(self, rendered: Rendered | None) -> Iterator[Text]:
         """Say what was replaced, by rule and where; never what it was."""
         palette = self._palette
-        if page is None:
+        if rendered is None:
             told = "" if self._wanted is None else "redacting and rendering"
             yield Text(told, palette.dim)
             return
-        size = f"{len(page.text.encode()):,} bytes"
-        yield Text(safe_line(f"{redaction_told(page.counts)} {size}"), palette.strong)
+        page = rendered.page
+        told = f"{redaction_told(page.redaction)} {counted(rendered.size, 'byte')}"
+        yield Text(safe_line(told), palette.strong)
         for hit in islice(page.hits, MOST_HITS):
             line = Text.assemble((safe_line(f"  {hit.placeholder}"), palette.change))
             yield line.append(safe_line(f"  {hit.place}"), palette.dim)
         if len(page.hits) > MOST_HITS:
-            yield Text(f"  and {len(page.hits) - MOST_HITS:,} more places", palette.dim)
+            more = counted(len(page.hits) - MOST_HITS, "more place")
+            yield Text(f"  and {more}", palette.dim)
 
-    def _page_lines(self, page: Page) -> Iterator[Text]:
-        for line in page.text.split("\n"):
+    def _page_lines(self, rendered: Rendered | None) -> Iterator[Text]:
+        for line in () if rendered is None else rendered.page.text.split("\n"):
             yield Text(safe_line(line[:LONGEST_LINE]), self._palette.text)
 
     # Keys
@@ -189,25 +192,26 @@ class ExportScreen(ModalScreen[str | None]):
         if self._wanted is None:
             self.action_close()
             return
-        page = self._pages.get(self._wanted)
-        if page is None:
+        rendered = self._pages.get(self._wanted)
+        if rendered is None:
             self._say("not yet: it is still being rendered")
             return
         asked = LineScreen("write to:", self._palette, self._proposed(self._wanted))
-        self.app.push_screen(asked, lambda name: self._write(name, page))
+        self.app.push_screen(asked, lambda name: self._write(name, rendered.page))
 
     def _proposed(self, wanted: Wanted) -> str:
         """Give a name for the file."""
         ending = ".ttdbg" if wanted.what is What.BUNDLE else FORMS[wanted.form].ending
-        rows = "-".join(str(each.row + 1) for each in wanted.places)
-        return f"{self._exporter.file}-{wanted.what}-{rows}{ending}"
+        # A ref can hold anything, and is no part of a name.
+        rows = (f"{aim + 1}" for aim in wanted.aims if isinstance(aim, int))
+        return "-".join((self._exporter.file, wanted.what, *rows)) + ending
 
     def _write(self, name: str | None, page: Page) -> None:
         if not (name or "").strip():
             self._say("nothing is written")
             return
         self._is_writing = True
-        self._exporter.write(Path(name or "").expanduser(), page)
+        self._exporter.write(name or "", page)
 
     def on_written(self, message: Written) -> None:
         """Go back, and say what was written."""
@@ -234,5 +238,5 @@ class ExportScreen(ModalScreen[str | None]):
         self.dismiss(None)
 
 
-def _named(place: Place) -> str:
-    return f"row {place.row + 1}" if place.ref is None else place.ref
+def _named(aim: Aim) -> str:
+    return f"row {aim + 1}" if isinstance(aim, int) else aim

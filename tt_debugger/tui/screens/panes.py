@@ -4,10 +4,12 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import PurePath
 from threading import Thread
+from typing import TYPE_CHECKING
 
 import msgspec
 from textual import events
@@ -46,6 +48,9 @@ from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.fold import reason_row
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView
+
+if TYPE_CHECKING:
+    from tt_debugger.tui.comparer import Aim
 
 Pane = CheckpointTree | StateTree | Lines
 WIDE, WIDEST = 100, 200
@@ -97,6 +102,8 @@ class PanesScreen(KeyedScreen[Place | None]):
         super().__init__(palette, glyphs)
         self._location = location
         self._place = place
+        self._is_aimed = place is not None or bool(fragment.points)
+        """Whether it is known already where to look."""
         self._session: Session | None = None
         self._tail: Session | None = None
         """The newest checkpoints, while the session is still being read."""
@@ -292,6 +299,12 @@ class PanesScreen(KeyedScreen[Place | None]):
         self._take_lines(Outlined(outline, row))
         self._held.close()
         self.call_after_refresh(self.loader.prepare)
+        if session.compared is not None and not self._is_aimed:
+            self.call_after_refresh(self.compare, *session.compared)
+
+    @abstractmethod
+    def compare(self, old: Aim, new: Aim) -> None:
+        """Compare two points, each a row or a ref."""
 
     def on_outlined(self, message: Outlined) -> None:
         """Show other lines, unless others again are wanted by now."""
