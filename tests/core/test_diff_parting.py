@@ -9,7 +9,7 @@ import pytest
 from hostile_files import SAMPLES
 
 from tt_debugger.core.diff.divergence import divergence
-from tt_debugger.core.diff.parting import parting_sentences
+from tt_debugger.core.diff.parting import first_sentences, parting_sentences
 from tt_debugger.core.diff.side import Side
 from tt_debugger.debugger import Debugger
 
@@ -72,3 +72,12 @@ def test_a_copy_that_goes_on_has_the_same_checkpoints(pi: Debugger, tmp_path: Pa
             f"the same checkpoints up to row {row + 1}, {shorter.session.ids[row]}",
             "after it: A nothing, B 2 checkpoints",
         ]
+
+
+def test_what_each_side_did_first_is_told(pi: Debugger) -> None:
+    old, new = pi.side(22), pi.side(38)
+
+    assert list(first_sentences(old, new, divergence(old, new))) == [
+        "first in A: row 13, user: Try 1 first, we are close to a release.",
+        "first in B: row 29, branch: Goal Weigh a lock file (option 3) after polling had…",
+    ]

@@ -22,7 +22,12 @@ from textual.worker import get_current_worker
 from tt_debugger.core.changes import Change
 from tt_debugger.core.diff.comparing import Comparison
 from tt_debugger.core.diff.divergence import Divergence, divergence
-from tt_debugger.core.diff.parting import normal_sentence, parting_sentences, relation
+from tt_debugger.core.diff.parting import (
+    first_sentences,
+    normal_sentence,
+    parting_sentences,
+    relation,
+)
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.diff.side_by_side import SideBySide, compare_sides
 from tt_debugger.core.origins import row_that_put
@@ -256,7 +261,8 @@ class Comparer:
 
 def words_of(compared: SideBySide, parted: Divergence) -> tuple[str, ...]:
     """Give where both sides part, and what was not looked at, in sentences."""
-    words = tuple(parting_sentences(compared.old, compared.new, parted))
+    sides = compared.old, compared.new, parted
+    words = (*parting_sentences(*sides), *first_sentences(*sides))
     if not compared.is_normal:
         return words
     return (*words, normal_sentence(compared.old, compared.new, compared.left_out))

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tt_debugger.core.diff.divergence import Divergence
 from tt_debugger.core.diff.edits import Op
-from tt_debugger.core.diff.parting import normal_sentence, parting_sentences
+from tt_debugger.core.diff.parting import first_sentences, normal_sentence, parting_sentences
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.diff.side_by_side import SideBySide, ThreeWay
 from tt_debugger.core.paths import Path, dotted
@@ -23,8 +23,9 @@ def heading_lines(compared: SideBySide, parted: Divergence, palette: Palette) ->
     """Give what A and B are, where they part, and what was not looked at."""
     yield _side_line("A", compared.old, palette.remove, palette)
     yield _side_line("B", compared.new, palette.add, palette)
-    for sentence in parting_sentences(compared.old, compared.new, parted):
-        yield Text(safe_line(sentence), palette.dim)
+    for tell in (parting_sentences, first_sentences):
+        for sentence in tell(compared.old, compared.new, parted):
+            yield Text(safe_line(sentence), palette.dim)
     if compared.is_normal:
         sentence = normal_sentence(compared.old, compared.new, compared.left_out)
         yield Text(safe_line(sentence), palette.dim)

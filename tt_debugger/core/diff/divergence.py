@@ -42,7 +42,8 @@ class Divergence(msgspec.Struct, frozen=True):
 
     `old_point` and `new_point` are the last rows in common, None where there are none;
     `old_after` and `new_after` the rows that follow, `again` those of them that say the same.
-    `meets` are the rows from which both say the same to their ends, None where they do not.
+    `meets` are the rows from which both say the same to their ends, None where they do not;
+    `first` the first ones on each side that did something, None where there is none.
     """
 
     by: By
@@ -52,6 +53,7 @@ class Divergence(msgspec.Struct, frozen=True):
     new_after: tuple[int, ...]
     again: tuple[tuple[int, int], ...]
     meets: tuple[int, int] | None
+    first: tuple[int | None, int | None]
 
 
 def divergence(old: Side, new: Side) -> Divergence:
@@ -84,6 +86,7 @@ def divergence(old: Side, new: Side) -> Divergence:
         tuple(new_after),
         again,
         _meeting(old_told, new_told, set(again)),
+        (next(iter(old_told), None), next(iter(new_told), None)),
     )
 
 

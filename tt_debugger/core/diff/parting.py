@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from tt_debugger.core.diff.divergence import By, Divergence
 from tt_debugger.core.diff.side import Side
-from tt_debugger.core.text import counted
+from tt_debugger.core.text import counted, summary_line
 from tt_debugger.core.tree import NO_ROW, Tree
+
+LONGEST_SUMMARY = 60
 
 
 def parting_sentences(old: Side, new: Side, found: Divergence) -> Iterator[str]:
@@ -26,6 +28,16 @@ def parting_sentences(old: Side, new: Side, found: Divergence) -> Iterator[str]:
     ]
     where = "in all" if found.old_point is None else "after it"
     yield f"{where}: {', '.join(after)}{_again(found)}"
+
+
+def first_sentences(old: Side, new: Side, found: Divergence) -> Iterator[str]:
+    """Give what each side did first after they parted, as its row sums it up."""
+    for name, side, row in (("A", old, found.first[0]), ("B", new, found.first[1])):
+        if row is not None and found.old_after and found.new_after:
+            head = side.session.heads[row]
+            what = head.name or str(head.kind).replace("_", " ")
+            said = summary_line(head.summary, LONGEST_SUMMARY)
+            yield f"first in {name}: row {row + 1}, {what}: {said}"
 
 
 def normal_sentence(old: Side, new: Side, left_out: Sequence[str]) -> str:
