@@ -79,5 +79,5 @@ def test_what_each_side_did_first_is_told(pi: Debugger) -> None:
 
     assert list(first_sentences(old, new, divergence(old, new))) == [
         "first in A: row 13, user: Try 1 first, we are close to a release.",
-        "first in B: row 29, branch: Goal Weigh a lock file (option 3) after polling had…",
+        "first in B: row 29, branch: Goal Weigh a lock file (option 3) after polling had failed.…",
     ]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from binascii import Error, a2b_base64
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
+from tt_debugger.core.redact.known import SHORTEST_KNOWN
 from tt_debugger.core.redact.names import NAME_RULES
 from tt_debugger.core.redact.shape_rules import SHAPE_RULES
 from tt_debugger.core.redact.token_rules import TOKEN_RULES
 from tt_debugger.core.redact.vendors import VENDOR_RULE
+from tt_debugger.core.redact.worth import is_common, looks_random
 
 OPEN, CLOSE = "‹", "›"
 
@@ -45,6 +48,8 @@ class Placeholders:
         self._by_value: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._keys: dict[str, int] = {}
+        self._texts: dict[str, int] = {}
+        self._named: set[str] = set()
 
     def of(self, value: str, rule: str) -> str:
         """Give what stands for a value: the same each time, whatever rule finds it again."""
@@ -58,6 +63,32 @@ class Placeholders:
         """Give what stands for the key of a map of which only the length is told."""
         number = self._keys.setdefault(key, len(self._keys) + 1)
         return f"{OPEN}key:{number} {len(key):,} chars{CLOSE}"
+
+    def named(self, value: str, rule: str) -> str:
+        """Give what stands for a value that the name before it told to be a secret."""
+        self._named.add(value)
+        return self.of(value, rule)
+
+    def sought(self) -> list[str]:
+        """Give the values that are looked for wherever else they stand: no common words.
+
+        One that a name told needs not look like a secret.
+        """
+        return [
+            each
+            for each in self._by_value
+            if len(each) >= SHORTEST_KNOWN
+            and (looks_random(each) or (each in self._named and not is_common(each)))
+        ]
+
+    def learn_forms(self) -> None:
+        """Know the values that are sought in JSON that stands in a longer text, too."""
+        for value in self.sought():
+            escaped = json.dumps(value)[1:-1]
+            for form in (escaped, json.dumps(value, ensure_ascii=False)[1:-1]):
+                if form != value:
+                    self._by_value.setdefault(form, self._by_value[value])
+                    self._named.add(form)
 
     @property
     def known(self) -> Mapping[str, str]:

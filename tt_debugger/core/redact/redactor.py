@@ -16,9 +16,10 @@ from msgspec.structs import replace
 
 from tt_debugger.core.paths import pointer
 from tt_debugger.core.redact.hidden import uncovered, without_hidden
-from tt_debugger.core.redact.known import SHORTEST_KNOWN, known_in
+from tt_debugger.core.redact.known import Known, known_in
 from tt_debugger.core.redact.owner import Owner, Traces
 from tt_debugger.core.redact.placeholders import (
+    OWNED,
     Placeholders,
     dropped,
     outside,
@@ -27,8 +28,7 @@ from tt_debugger.core.redact.placeholders import (
 )
 from tt_debugger.core.redact.scanning import seen, spans
 from tt_debugger.core.redact.spans import Rank, Span, joined
-from tt_debugger.core.redact.walking import Found, Walk
-from tt_debugger.core.redact.worth import looks_random
+from tt_debugger.core.redact.walking import BATCH, BETWEEN, Found, Walk
 
 __all__ = ["Hit", "Owner", "Redactor"]
 
@@ -62,9 +62,56 @@ class Redactor:
         self._placeholders = Placeholders()
         self._hits: list[Hit] = []
         self._prefixes: dict[str, str] = {}
-        self._walk = Walk(
+        self._learned: Known | None = None
+        self._walk = self._new_walk(structure_only=structure_only)
+
+    def _new_walk(self, *, structure_only: bool) -> Walk:
+        return Walk(
             self._placeholders, self._redacted, self._suspected, structure_only=structure_only
         )
+
+    def learn(self, value: Any) -> None:
+        """Find what is secret in a JSON-like value, to know it wherever it is said afterwards.
+
+        What only its name tells in one place is so taken out of every other text, before that
+        is cut, wrapped or escaped. Nothing is replaced, and nothing counts as a hit.
+        """
+        walk = self._new_walk(structure_only=False)
+        walk.clean_texts.update(self._walk.clean_texts)
+        walk.redacted(value)
+        self._placeholders.learn_forms()
+        sought = self._placeholders.sought()
+        self._learned = Known(sought) if sought else None
+        # What was redacted before did not know as much.
+        self._walk = self._new_walk(structure_only=self._structure_only)
+        self._walk.clean_texts.update(self._unconcerned(walk.clean_texts))
+
+    def _unconcerned(self, texts: Iterable[str]) -> Iterator[str]:
+        """Give the texts in which no known value stands."""
+        batch: list[str] = []
+        size = 0
+        for text in texts:
+            batch.append(text)
+            size += len(text)
+            if size > BATCH:
+                yield from self._without_known(batch)
+                batch, size = [], 0
+        yield from self._without_known(batch)
+
+    def _without_known(self, batch: Sequence[str]) -> Iterable[str]:
+        if self._learned is None:
+            return batch
+        places = sorted(place for _, place in self._learned.places(BETWEEN.join(batch)))
+        left: list[str] = []
+        begin = number = 0
+        for text in batch:
+            end = begin + len(text)
+            while number < len(places) and places[number] < begin:
+                number += 1
+            if number == len(places) or places[number] >= end:
+                left.append(text)
+            begin = end + len(BETWEEN)
+        return left
 
     def value(self, value: Any, place: str = "") -> Any:
         """Give a JSON-like value without its secrets: the same object where nothing changed.
@@ -101,16 +148,12 @@ class Redactor:
 
     def _known_in(self, text: str) -> list[Span]:
         """Give where values stand that were taken out elsewhere, if they are no plain words."""
-        known = self._placeholders.known
-        return [
-            Span(start, start + len(value), rule_of(known[value]), Rank.OWNED)
-            for value, start in known_in(text, self._sought())
-        ]
+        return list(self._places(text, Known(self._placeholders.sought())))
 
-    def _sought(self) -> list[str]:
-        """Give the values that were taken out and are no plain words."""
+    def _places(self, text: str, sought: Known) -> Iterator[Span]:
         known = self._placeholders.known
-        return [each for each in known if len(each) >= SHORTEST_KNOWN and looks_random(each)]
+        for value, start in sought.places(text):
+            yield Span(start, start + len(value), rule_of(known[value]), Rank.OWNED)
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -120,7 +163,7 @@ class Redactor:
         known = self._placeholders.known
         keys = {pointer((value,))[1:]: placeholder for value, placeholder in known.items()}
         places = {each.place: each.place for each in self._hits}
-        sought = [pointer((each,))[1:] for each in self._sought()]
+        sought = [pointer((each,))[1:] for each in self._placeholders.sought()]
         inside = {each for each, _ in known_in("\n".join(places), sought)}
         for place in places:
             parts = (keys.get(part, part) for part in place.split("/"))
@@ -159,7 +202,7 @@ class Redactor:
     def _redacted(self, text: str) -> tuple[str, list[Found]]:
         """Give a text without what tells by itself, and what was replaced."""
         every: list[Found] = []
-        if len(text) < _SHORTEST_RUN and text.isalnum() and not self._traces.may_be_in(text):
+        if len(text) < _SHORTEST_RUN and text.isalnum() and not self._may_be_in(text):
             return text, every
         regions = [(0, len(text))]
         # What was replaced can uncover what stood next to it.
@@ -176,6 +219,12 @@ class Redactor:
             regions = list(_around(text, placed))
         return text, every
 
+    def _may_be_in(self, text: str) -> bool:
+        """Tell whether anything that is known can be in a text."""
+        if self._learned is not None and any(self._learned.places(text)):
+            return True
+        return self._traces.may_be_in(text)
+
     def _suspected(self, text: str) -> list[tuple[int, int]]:
         """Give the stretches of a text in which something is found, apart and in order."""
         return [(each.start, each.end) for each in joined(self._spans(text))]
@@ -184,6 +233,8 @@ class Redactor:
         whole = seen(text)
         yield from spans(whole)
         yield from self._traces.spans(text, whole.lowered)
+        if self._learned is not None:
+            yield from self._places(text, self._learned)
         stripped = uncovered(text)
         if stripped is None:
             return
@@ -205,7 +256,9 @@ class Redactor:
         begin = size = 0
         for span in joined(found):
             for start, end in outside(done, span.start, span.end):
-                placeholder = self._placeholders.of(without_hidden(text[start:end]), span.rule)
+                is_named = span.rank is Rank.ASSIGNED and span.rule not in OWNED
+                numbered = self._placeholders.named if is_named else self._placeholders.of
+                placeholder = numbered(without_hidden(text[start:end]), span.rule)
                 pieces += (text[begin:start], placeholder)
                 size += start - begin + len(placeholder)
                 begin = end

@@ -36,10 +36,11 @@ _BASIC = ("auth", "_auth")
 _DEEPEST_JSON = 8
 """How often JSON may stand in JSON; each time doubles its escapes, so no file has more."""
 _PAIR = 2
-_BETWEEN = "\n\0\n"
+BETWEEN = "\n\0\n"
 """What nothing that is looked for can reach over without being found on both sides."""
 _LONGEST_SIFTED = 100_000
-_BATCH = 4_000_000
+BATCH = 4_000_000
+"""Characters that are looked through at once."""
 _NOWHERE = (1 << 62, 1 << 62)
 
 
@@ -133,6 +134,11 @@ class Walk:
         self._plain_keys: dict[Any, bool] = {}
         self._depth = 0
 
+    @property
+    def clean_texts(self) -> set[str]:
+        """The texts in which nothing was found; what is known not to hold anything may be added."""
+        return self._clean_texts
+
     def redacted(self, value: Any) -> tuple[Any, list[Found]]:
         """Give a value without its secrets, and what was found in it."""
         found: list[Found] = []
@@ -174,13 +180,13 @@ class Walk:
                 continue
             batch.append(text)
             size += len(text)
-            if size > _BATCH:
+            if size > BATCH:
                 self._sift_batch(batch)
                 batch, size = [], 0
         self._sift_batch(batch)
 
     def _sift_batch(self, batch: list[str]) -> None:
-        suspected = iter(self._suspected(_BETWEEN.join(batch)))
+        suspected = iter(self._suspected(BETWEEN.join(batch)))
         start, end = next(suspected, _NOWHERE)
         place = 0
         for text in batch:
@@ -189,7 +195,7 @@ class Walk:
                 start, end = next(suspected, _NOWHERE)
             if start >= close and not (is_json(text) or "base64," in text or is_long_base64(text)):
                 self._clean_texts.add(text)
-            place = close + len(_BETWEEN)
+            place = close + len(BETWEEN)
 
     # --- Containers ---------------------------------------------------------------------------
 
@@ -360,7 +366,7 @@ class Walk:
         is_held = hits or is_worth_hiding(value[begin:])
         if not is_held or is_placeholder(value[begin:]):
             return value
-        placeholder = self._placeholders.of(value[begin:], kind)
+        placeholder = self._placeholders.named(value[begin:], kind)
         found.append(Found(_pointer(trail), placeholder))
         return value[:begin] + placeholder
 
@@ -368,7 +374,7 @@ class Walk:
         name, value = match.groups()
         if is_about_cookies(name) or is_placeholder(value) or not is_worth_hiding(value):
             return match[0]
-        placeholder = self._placeholders.of(value, "cookie")
+        placeholder = self._placeholders.named(value, "cookie")
         found.append(Found(_pointer(trail), placeholder))
         return f"{name}={placeholder}"
 

@@ -11,6 +11,8 @@ from tt_debugger.core.redact.words import words
 SHORTEST = 4
 _LONGEST_IN_PATH = 24
 _LONGEST_WITH_NUMBER = 16
+_LONGEST_WORD = 11
+"""Characters of a word that many texts may have; a longer one is more likely several."""
 
 _WORDS_OF_NO_WORTH = words(
     "none null nil true false yes no on off string str text bytes number object optional "
@@ -43,6 +45,16 @@ def is_worth_hiding(value: str) -> bool:
         len(value) >= SHORTEST
         and value.lower() not in _WORDS_OF_NO_WORTH
         and not _GAP.fullmatch(value)
+    )
+
+
+def is_common(value: str) -> bool:
+    """Tell whether a value is a word that could stand in any text, or a number."""
+    is_word = value.isalpha() and (value.istitle() or value.islower() or value.isupper())
+    return (
+        (is_word and len(value) < _LONGEST_WORD)
+        or (is_number(value) and len(value) < _LONGEST_WORD)
+        or not is_worth_hiding(value)
     )
 
 
