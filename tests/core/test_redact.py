@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import msgspec
 import pytest
@@ -257,7 +258,7 @@ def test_json_that_cannot_be_written_again_is_left_out_as_a_whole(monkeypatch: p
 
     value = redactor.value({"x": '{"password":"correct horse battery"}'})
 
-    assert value == {"x": "‹text 36 chars›"}
+    assert value == {"x": "‹text 36 chars:1›"}
     assert redactor.hits == (Hit("password", "/x/password", "‹password:1›"),)
 
 
@@ -317,9 +318,9 @@ def test_a_key_that_another_place_told_to_be_a_secret_is_told_in_no_place():
 def test_of_a_structure_only_no_place_tells_a_word_of_content():
     redactor = Redactor(structure_only=True)
 
-    redactor.value({"patient Jane Roe": {"model": TOKEN}}, "/Jane Roe/3")
+    redactor.value({"patient Jane Roe": "x", "role": "user", "model": TOKEN}, "/Jane Roe/3")
 
-    assert places(redactor) == ["/‹key:2 8 chars›/3/‹key:1 16 chars›/model"]
+    assert places(redactor) == ["/‹key:2 8 chars›/3/model"]
 
 
 def test_a_number_that_python_does_not_write_is_no_matter():
@@ -479,26 +480,204 @@ def test_of_a_structure_only_shape_kinds_ids_times_names_and_numbers_stay():
             "role": "assistant",
             "model": "some-model-4",
             "content": [
-                {"type": "text", "text": "‹text 9 chars›"},
+                {"type": "text", "text": "‹text 9 chars:1›"},
                 {
                     "type": "toolCall",
                     "id": "call_1",
                     "name": "bash",
                     "arguments": {
-                        "name": "‹text 4 chars›",
-                        "path": "‹text 2 chars›",
-                        "n": 3,
-                        "‹key:1 6 chars›": "‹text 1 chars›",
+                        "name": "‹text 4 chars:2›",
+                        "path": "‹text 2 chars:3›",
+                        "‹key:1 1 chars›": "‹number:1›",
+                        "‹key:2 6 chars›": "‹text 1 chars:4›",
                     },
                 },
             ],
             "usage": {"input": 12, "cost": 0.5},
         },
-        "unknown": "‹text 4 chars›",
-        "status": "‹text 19 chars›",
+        "unknown": "‹text 4 chars:5›",
+        "status": "‹text 19 chars:6›",
         "model": "‹github-token:1›",
     }
-    assert Redactor(structure_only=True).text("Dear Ines") == "‹text 9 chars›"
+    assert Redactor(structure_only=True).text("Dear Ines") == "‹text 9 chars:1›"
+
+
+def test_of_a_structure_only_no_record_of_a_user_keeps_a_word_or_a_number():
+    record = {
+        "name": "JaneDoe",
+        "status": "HIV-positive",
+        "code": "hunter2",
+        "id": "SSN-078-05-1120",
+        "decision": "fire_bob",
+        "path": "/Jane/Doe",
+        "time": "nightly",
+        "salary": 120000,
+        "Jane": {"Doe": True},
+    }
+    value = [record, {"role": "user", "id": "a1", "details": record, "values": [record]}]
+
+    shape = Redactor(structure_only=True).value(value)
+
+    told = json.dumps(shape)
+    words = ("Jane", "HIV", "hunter", "078", "fire", "Doe", "nightly", "120000")
+    assert [each for each in words if each in told] == []
+    assert shape[0] == shape[1]["details"] == shape[1]["values"][0]
+    assert shape[1]["id"] == "a1"
+
+
+def test_of_a_structure_only_no_word_beneath_a_telling_name_stays():
+    value = {"secrets": {"who": "username", "of": ["anonymous"]}, "passwords": ["optional"]}
+
+    told = json.dumps(Redactor(structure_only=True).value(value))
+
+    assert [each for each in ("username", "anonymous", "optional") if each in told] == []
+
+
+def test_of_a_structure_only_equal_texts_stay_equal_and_no_others():
+    shape = Redactor(structure_only=True).value(["one", "two", "one", {"x": "two"}])
+
+    assert shape == [
+        *("‹text 3 chars:1›", "‹text 3 chars:2›", "‹text 3 chars:1›"),
+        {"‹key:1 1 chars›": "‹text 3 chars:2›"},
+    ]
+
+
+# --- Learnt --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "password", ['ab"c\\d &e<f*g_h`i@j k', "correct-horse-battery", "swordfish-in-the-sea"]
+)
+def test_what_only_its_name_tells_is_learnt_and_taken_out_of_every_text(password: str):
+    said = f"so: {password}!"
+    value = [
+        said,
+        {"text": said, "args": json.dumps({"said": said})},
+        "curl -d " + json.dumps({"x": password}),
+        {"password": password},
+    ]
+    redactor = Redactor()
+    before = redactor.value(value[0])
+
+    assert redactor.learn(value) is None
+    assert redactor.hits == ()
+    told = json.dumps([redactor.value(value), redactor.text(said)])
+
+    assert before == said
+    assert json.dumps(password)[1:-1] not in told
+    assert json.dumps(json.dumps(password)[1:-1])[1:-1] not in told
+    assert redactor.text(said) == "so: ‹password:1›!"
+
+
+def test_a_common_word_under_a_telling_name_is_left_in_other_texts():
+    redactor = Redactor()
+
+    redactor.learn({"password": "keyboard"})
+
+    assert redactor.text("the keyboard is loud") == "the keyboard is loud"
+
+
+def test_thousands_of_values_are_learnt_and_found_in_little_texts():
+    secrets = [f"pass word-{number:05}" for number in range(3000)]
+    texts = [f"is it {each}?" for each in secrets]
+    redactor = Redactor()
+    redactor.learn([{"password": each} for each in secrets])
+
+    assert redactor.value(texts) == [f"is it ‹password:{n}›?" for n in range(1, 3001)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"secret": {"value": "hushhush"}},
+        {"password": {"$type": "pydantic.SecretStr", "$value": "hushhush"}},
+        {"token": {"value": "hushhush"}},
+        {"secrets": {"db": "hushhush"}},
+        {"credentials": {"pass": "hushhush"}},
+        {"passwords": ["hushhush"]},
+        [["API_KEY", "hushhush"]],
+    ],
+)
+def test_what_stands_beneath_a_telling_name_is_hidden(value: Any):
+    assert "hushhush" not in json.dumps(redacted(value))
+
+
+WORDS_ONLY = "mysecretpassword"
+SCRAMBLED = "ptgUzEjfebzJsZWdoHIx"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("password: hunter2hunter", "hunter2hunter"),
+        ("password = SuperSecretPassphrase", "SuperSecretPassphrase"),
+        (f"POSTGRES_PASSWORD: {WORDS_ONLY}", WORDS_ONLY),
+        (f"spring.datasource.password={WORDS_ONLY}", WORDS_ONLY),
+        ('DB_PASSWORD="correct horse battery staple"', "correct horse battery staple"),
+        ("password=48151623421", "48151623421"),
+        ("PRIVATE_KEY=0x" + "3f" * 32, "3f" * 32),
+        (f"api_key={SCRAMBLED}", SCRAMBLED),
+        (f'token = "{SCRAMBLED.lower()}"', SCRAMBLED.lower()),
+        (f"Authorization: Bearer {SCRAMBLED}", SCRAMBLED),
+        ("login --password letmeinplease", "letmeinplease"),
+    ],
+)
+def test_a_named_value_in_ordinary_notation_is_hidden(text: str, value: str):
+    for page in (text, f"first\n{text}\nlast"):
+        assert value not in Redactor().text(page)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: Optional[str] = None",
+        "password: str",
+        "password: PasswordField",
+        "password = self.password",
+        "password = default_password",
+        "password = userPassword",
+        "password = input('now: ')",
+        'password = os.environ["DB"]',
+        "password: changeme",
+        "password=password",
+        "use --password argument to log in",
+        "Bearer authentication-required",
+    ],
+)
+def test_code_and_words_behind_the_name_of_a_password_stay(text: str):
+    assert Redactor().text(text) == text
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["DATABASE_URL", "APP_DSN", "CHAT_WEBHOOK", "GIT_PAT", "PAY_SK", "PASS", "MYPWD",
+     "NPM_CONFIG__AUTH", "API_TOKEN"],
+)  # fmt: skip
+def test_what_a_variable_of_the_owner_holds_is_a_secret_by_its_name(name: str):
+    assert secrets_of({name: "4815162342", f"{name}_COUNT": "48151623"}) == {name: "4815162342"}
+
+
+def test_a_secret_of_the_owner_is_found_as_others_write_it():
+    plain = "a/b c+d?e&f/0123456789"
+    lines = "first line of a key\nsecond line of a key"
+    redactor = Redactor(Owner(secrets={"A_TOKEN": plain, "B_KEY": lines}))
+    encoded = [
+        b64encode(before + plain.encode() + b"~~").decode() for before in (b"", b"u", b"uv")
+    ]
+
+    texts = [
+        *(quote(plain), quote(plain, safe=""), plain.replace("/", "\\/")),
+        *lines.splitlines(),
+        *encoded,
+    ]
+
+    assert [each for each in texts if "‹environment:" not in redactor.text(f"is {each}")] == []
+
+
+def test_what_a_schema_says_of_a_secret_stays():
+    schema = {"password": {"type": "string", "description": "to log in with"}}
+
+    assert redacted(schema) == schema
 
 
 # --- Laws ----------------------------------------------------------------------------------------
@@ -599,7 +778,9 @@ talk = st.recursive(
 @given(talk, st.lists(words, max_size=2))
 def test_of_a_structure_only_nothing_tells_a_word(value: Any, prefix: list[str]):
     redactor = Redactor(structure_only=True)
-    shape = redactor.value({"model": TOKEN, "x": value}, "".join(f"/{each}" for each in prefix))
+    shape = redactor.value(
+        {"role": "user", "model": TOKEN, "x": value}, "".join(f"/{each}" for each in prefix)
+    )
 
     told = json.dumps([shape, *(msgspec.to_builtins(hit) for hit in redactor.hits)])
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +187,25 @@ def test_a_secret_that_the_summary_of_a_checkpoint_cuts_is_not_there_by_half(
 
     for name, page in pages(path, 0, 4).items():
         assert names_of(page.text) == set(), name
+
+
+@pytest.mark.parametrize("end", ["yy", "'y&y", '"y\\y', "y y", "*y_y*", "`y<y>"])
+def test_what_only_its_name_tells_is_taken_out_before_a_page_can_cut_or_escape_it(
+    tmp_path: Path, end: str
+):
+    secret = f"Qz7fK2mW-x8Tn1pQ2{end}"
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(
+        jsonl(
+            PI_HEADER,
+            pi("a", None, called({"DB_PASSWORD": secret})),
+            pi("b", "a", user(f"we saw it {secret} as said")),
+            pi("c", "a", user(f"we saw it {secret[:-3]}Abc as said")),
+        )
+    )
+
+    for name, page in pages(path, 1, 2).items():
+        # As a reader sees it: no marks of words, no escapes.
+        seen = html.unescape(re.sub(r"<[^<>]*>", "", page.text))
+        seen = re.sub(r"\\+(.)", r"\1", seen)
+        assert re.sub(r"\\+(.)", r"\1", secret) not in seen, name

@@ -91,8 +91,10 @@ class Gate:
         """Let a subject pass, with its secrets replaced; a type that is not known is refused."""
         if self._redactor is None:
             return Passed(subject, self.redaction, _GATE)
-        # As one value, since the redactor looks through many texts at once.
+        # As one value, since the redactor looks through many texts at once. What is known to be
+        # secret by its name is taken out of all texts before a diff or a page can cut it.
         plain = _plain(subject)
+        self._redactor.learn(plain)
         through = _like(subject, plain, self._redactor.value(plain))
         return Passed(through, self.redaction, _GATE)
 

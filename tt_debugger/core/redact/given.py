@@ -10,7 +10,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tt_debugger.core.redact.worth import is_number, is_path, looks_chosen, looks_random
+from tt_debugger.core.redact.worth import (
+    is_common,
+    is_number,
+    is_path,
+    looks_chosen,
+    looks_random,
+    looks_scrambled,
+)
 
 OPTION = b"--"
 """The sign of what is given to an option of a command."""
@@ -25,6 +32,14 @@ _USER_BEFORE = re.compile(
     re.DOTALL,
 )
 _ENDS_VALUE = frozenset(("", "\n", "\r", ";", "&", " ", "'", '"'))
+_ONLY_PASSWORD = re.compile(r"(?:password|passwd|passphrase|secret[_-]?key)\Z", re.IGNORECASE)
+_SENTENCE = re.compile(r"pass|secret|enter|[%{}<>\\$]|[.:?!]\Z", re.IGNORECASE)
+_LINE_END = re.compile(r"[ \t]{0,20}(?:[\r\n]|#|\Z)")
+# A name in a program: with a dot or a line in it, or capitals that begin its later words.
+_IN_CODE = re.compile(
+    r"_*[A-Za-z]\w{0,80}(?:\.[A-Za-z_]\w{0,80}){1,8}|_*[A-Za-z]+(?:_[A-Za-z0-9]*){1,12}"
+    r"|[a-z]{1,40}(?:[A-Z][a-z]{0,40}){1,12}|_\w{0,80}|[^\w]*|.*[:/*].*"
+)
 _LINE_BEFORE = re.compile(r"(?:\A|\n)[ \t+-]{0,20}(?:export |set |local )?[\w.-]{0,60}\Z")
 
 
@@ -60,13 +75,13 @@ class Given(NamedTuple):
 def is_secret(given: Given) -> bool:
     """Tell whether a value, written as it is, is what its name says."""
     if given.sign == OPTION:
-        is_meant = given.is_quoted or looks_chosen(given.value)
+        is_meant = given.is_quoted or looks_chosen(given.value) or _is_option_password(given)
         return is_meant and not given.value.startswith("-")
     if given.is_told:
         return _is_told(given)
     if given.is_variable:
         return _is_no_number(given)
-    if _is_plain_password(given):
+    if _is_plain_password(given) or _is_only_password(given):
         return True
     if given.is_below and len(given.value) < _SHORTEST_BELOW:
         return False
@@ -84,10 +99,47 @@ def _looks_secret(given: Given) -> bool:
     elif " " in value.strip():
         return False
     if given.kind != "password":
+        if looks_scrambled(value):
+            return True
         return len(value) >= _SHORTEST_RANDOM and looks_random(value)
     if given.is_quoted:
         return looks_chosen(value) or (given.is_map and not value.isalpha())
     return looks_chosen(value) and looks_random(value)
+
+
+def _is_option_password(given: Given) -> bool:
+    """Tell whether a word given to an option is a password, as one is at the end of a command."""
+    following = given.text[given.end : given.end + 2]
+    is_last = following[:1] in {"", "\n", "\r"} or following == " -"
+    is_word = given.value.isalpha() and not is_common(given.value)
+    return is_last and given.kind == "password" and is_word
+
+
+def _is_only_password(given: Given) -> bool:
+    """Tell whether a value is a password since its name can be that of nothing else.
+
+    It is the whole rest of its line, and no code: no name, no attribute, no type.
+    """
+    if given.sign not in {b"=", b":"} or not _says_password(given):
+        return False
+    value = given.value
+    if value.isdigit():
+        return given.is_quoted or not given.is_spaced
+    begin = max(given.start - _NEAR, 0)
+    if given.is_below or _LINE_BEFORE.search(given.text, begin, given.start) is None:
+        return False
+    if given.is_quoted:
+        is_sentence = _SENTENCE.search(value) is not None
+        return given.sign == b"=" and not (given.is_map or is_sentence)
+    if not _LINE_END.match(given.text, given.end):
+        return False
+    is_type = given.sign == b":" and value[0].isupper() and value.isalpha()
+    return not (is_type or is_path(value) or _IN_CODE.fullmatch(value))
+
+
+def _says_password(given: Given) -> bool:
+    is_long = len(given.value) >= _SHORTEST_RANDOM and not is_common(given.value)
+    return is_long and _ONLY_PASSWORD.search(given.name) is not None
 
 
 def _is_plain_password(given: Given) -> bool:

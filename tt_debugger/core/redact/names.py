@@ -128,3 +128,9 @@ def kind_of(name: str) -> str | None:
             return rule
     is_variable = _VARIABLE_KEY.match(name) and not _NO_SECRET_KEY.search(name)
     return "api-key" if is_variable else None
+
+
+def kind_of_several(name: str) -> str | None:
+    """Give the rule by which all that stands beneath this name are secrets, or None."""
+    kind = kind_of(name[:-1]) if name.endswith(("s", "S")) else None
+    return None if kind == "token" and name.lower() == "tokens" else kind

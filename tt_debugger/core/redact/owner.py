@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
+from urllib.parse import quote, quote_plus
 
 import msgspec
 
@@ -26,6 +28,14 @@ _ANYBODY = words(
     "python main code work public the and for you com new"
 )
 
+_SECRET_VARIABLE = re.compile(
+    r"(?:(?:\A|_)(?:DSN|WEBHOOK|WEBHOOK_URL|PAT|SK|PASS)|PWD|DATABASE_URL|NPM_CONFIG__AUTH)\Z",
+    re.IGNORECASE,
+)
+"""Variables that hold a secret, though in a file what has such a name is often none."""
+_LONG_LINE = 16
+_SHORTEST_ENCODED = 12
+
 
 class Owner(msgspec.Struct, frozen=True):
     """Who exports: what would give them away. An empty text is not looked for."""
@@ -43,9 +53,9 @@ def secrets_of(environment: Mapping[str, str]) -> dict[str, str]:
         name: value
         for name, value in environment.items()
         if len(value) >= SHORTEST_SECRET
-        and kind_of(name) is not None
+        and (kind_of(name) is not None or _SECRET_VARIABLE.search(name))
         and is_worth_hiding(value)
-        and not is_number(value)
+        and (value.isdecimal() or not is_number(value))
         and not value.startswith("/")
     }
 
@@ -96,9 +106,32 @@ _Pattern = tuple[str, re.Pattern[str], str, Rank]
 
 
 def _forms(value: str) -> set[str]:
-    """Give a value as it stands in a text, and as JSON and HTML write it."""
+    """Give a value as it stands in a text, and as JSON, HTML, addresses and base64 write it."""
     encoded = json.dumps(value, ensure_ascii=False)[1:-1]
-    return {value, encoded, json.dumps(value)[1:-1], html.escape(value), html.escape(encoded)}
+    forms = {value, encoded, json.dumps(value)[1:-1], html.escape(value), html.escape(encoded)}
+    forms |= {each.replace("/", "\\/") for each in (value, encoded)}
+    octets = value.encode("utf-8", "surrogatepass")
+    forms |= {quote(octets, safe=""), quote(octets), quote_plus(octets)}
+    forms |= {re.sub("%..", lambda each: each[0].lower(), each) for each in forms if "%" in each}
+    if len(octets) >= _SHORTEST_ENCODED:
+        forms.update(_in_base64(octets))
+    if "\n" in value:
+        lines = map(str.strip, value.splitlines())
+        forms.update(line for line in lines if len(line) >= _LONG_LINE)
+    return {each for each in forms if len(each) >= SHORTEST_SECRET}
+
+
+def _in_base64(octets: bytes) -> Iterator[str]:
+    """Give what of some bytes is the same in base64, whatever stands before and after them."""
+    for before in range(3):
+        # What the first and the last character tell is told by their neighbours too.
+        skipped = -before % 3
+        whole = octets[skipped : skipped + (len(octets) - skipped) // 3 * 3]
+        encoded = b64encode(whole).decode()
+        yield from {encoded, encoded.translate(_URL_SAFE)}
+
+
+_URL_SAFE = str.maketrans("+/", "-_")
 
 
 def _homes(home: str) -> Iterator[_Pattern]:

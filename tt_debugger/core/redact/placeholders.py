@@ -35,9 +35,9 @@ _TYPE = re.compile(
     r"/\d?[a-z]{1,24}\d{0,2}(?:[.+-][a-z]{1,24}\d{0,2}){0,6}"
 )
 _PLACEHOLDER = re.compile(
-    r"‹(?:(?P<rule>[a-z0-9-]{1,40}):\d{1,9}"
+    r"‹(?:(?P<rule>(?!number:)[a-z0-9-]{1,40}):\d{1,9}"
     r"|[a-z0-9.+/-]{1,54} [\d,]{1,19} bytes sha256:[0-9a-f]{12}"
-    r"|(?:text|key:\d{1,9}) [\d,]{1,19} chars)›"
+    r"|text [\d,]{1,19} chars:\d{1,9}|key:\d{1,9} [\d,]{1,19} chars|number:\d{1,9})›"
 )
 
 
@@ -49,6 +49,7 @@ class Placeholders:
         self._counts: dict[str, int] = {}
         self._keys: dict[str, int] = {}
         self._texts: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
         self._named: set[str] = set()
 
     def of(self, value: str, rule: str) -> str:
@@ -89,6 +90,18 @@ class Placeholders:
                 if form != value:
                     self._by_value.setdefault(form, self._by_value[value])
                     self._named.add(form)
+
+    def of_text(self, text: str) -> str:
+        """Give what stands for a text of which only the length is told, and which are the same."""
+        if not text or is_placeholder(text):
+            return text
+        number = self._texts.setdefault(text, len(self._texts) + 1)
+        return f"{OPEN}text {len(text):,} chars:{number}{CLOSE}"
+
+    def of_number(self, number: str) -> str:
+        """Give what stands for a number of which only is told which are the same."""
+        count = self._numbers.setdefault(number, len(self._numbers) + 1)
+        return f"{OPEN}number:{count}{CLOSE}"
 
     @property
     def known(self) -> Mapping[str, str]:
@@ -142,8 +155,3 @@ def blob(kind: str, encoded: str) -> str:
 
 _BLOBS = frozenset(("image", "signature", "encrypted", "bytes", "base64", "data"))
 _STANDARD = bytes.maketrans(b"-_", b"+/")
-
-
-def dropped(text: str) -> str:
-    """Give what stands for a text of which only the length is told."""
-    return text if not text or is_placeholder(text) else f"{OPEN}text {len(text):,} chars{CLOSE}"

@@ -21,7 +21,6 @@ from tt_debugger.core.redact.owner import Owner, Traces
 from tt_debugger.core.redact.placeholders import (
     OWNED,
     Placeholders,
-    dropped,
     outside,
     rule_of,
     standing,
@@ -125,7 +124,7 @@ class Redactor:
     def text(self, text: str, place: str = "") -> str:
         """Give a decoded text without its secrets."""
         if self._structure_only:
-            return dropped(text)
+            return self._placeholders.of_text(text)
         redacted, found = self._walk.text(text)
         self._note(found, place)
         return redacted

@@ -8,7 +8,7 @@ be found in the text. Only there do patterns run.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from tt_debugger.core.redact.worth import (
     is_user_and_password,
     is_worth_hiding,
     looks_random,
+    looks_scrambled,
 )
 
 SHORTEST = 6
@@ -58,6 +59,7 @@ _NEXT_LINE = re.compile(
     r"(?:\\[nr]){0,2}[^A-Za-z0-9+/]{0,24}(?:\d{1,6}[^\w\n]{1,3})?[A-Za-z0-9+/=]{40,}"
 )
 
+_DIGIT = re.compile("[0-9]")
 _ADDRESSES = frozenset(("email", "home-name"))
 _PLACEHOLDER_NAMES = words(
     "user username you me name yourname your-name shared public default linuxbrew"
@@ -257,6 +259,17 @@ def _block_end(text: str, begin: int, end: int) -> int:
     return end
 
 
+def _is_bearer(value: str) -> bool:
+    return _DIGIT.search(value) is not None or looks_scrambled(value)
+
+
+_MEANT: dict[str, Callable[[str], bool]] = {
+    "basic-credentials": is_user_and_password,
+    "bearer-token": _is_bearer,
+    "url-key": looks_random,
+}
+
+
 def _is_meant(rule: str, value: str) -> bool:
     """Tell whether what stands in the place of a secret is one."""
     if rule == "email":
@@ -264,10 +277,9 @@ def _is_meant(rule: str, value: str) -> bool:
         return not _NOBODY.fullmatch(value) and value.rpartition(".")[2] not in _FILE_ENDS
     if rule == "home-name":
         return value.lower() not in _PLACEHOLDER_NAMES
-    if rule == "basic-credentials":
-        return is_user_and_password(value)
-    if rule == "url-key":
-        return looks_random(value)
+    asked = _MEANT.get(rule)
+    if asked is not None:
+        return asked(value)
     if rule == "command-password":
         return is_worth_hiding(value) and not (is_number(value) or is_path(value))
     return is_worth_hiding(value)

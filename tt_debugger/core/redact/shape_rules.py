@@ -96,7 +96,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         "bearer-token",
         ("bearer",),
-        r"(?i:bearer)(?:[ \t]|%20|\+){1,2}(?=[A-Za-z~+/_.-]{0,80}\d)([\w.~+/-]{16,}={0,2})",
+        r"(?i:bearer)(?:[ \t]|%20|\+){1,2}([\w.~+/-]{16,}={0,2})",
         ("Authorization: Bearer {an40}", "bearer {w32}"),
         ("Bearer authentication-required", "bearer of news", "Bearer $TOKEN"),
     ),
@@ -123,17 +123,19 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         "url-password",
-        ("%3a%2f%2f",),
+        ("%2f",),
         r"(?i:%3A%2F%2F)(?:[\w.~-]{0,128}(?i:%3A))?((?:[\w.~!*'()-]|%(?!40|2F|2f|3A|3a)[0-9A-Fa-f]{2}){4,256})%40",
         ("https%3A%2F%2Fada%3A{an16}%40git.host.dev%2Fx", "https%3A%2F%2F{an32}%40git.host.dev"),
         ("https%3A%2F%2Fhost.dev%2Fa%40b", "ssh%3A%2F%2Fgit%40host.dev"),
+        before=3,
     ),
     Rule(
         "url-key",
-        ("?key=", "&key=", "?code=", "&code="),
+        ("key=", "code="),
         r"[?&](?:key|code)=([\w.~%+/-]{24,200})(?![\w.~%+/-])",
         ("https://host.dev/x?key={an32}", "https://host.dev/cb?x=1&code={an40}&state=a"),
         ("https://host.dev/x?key=name", "https://host.dev/x?code=some-long-words-and-no-figure"),
+        before=1,
     ),
     Rule(
         "curl-password",
@@ -157,8 +159,8 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         "command-password",
-        ("mysql", "mariadb"),
-        r"(?:mysql|mariadb)(?:-?dump|-?admin|-?check|-?show|-?import)?[ \t][^\n;&|]{0,300}?"
+        ("mysql",),
+        r"mysql(?:dump|admin|check|show|import)?[ \t][^\n;&|]{0,300}?"
         rf"(?<=[ \t])-p[\"']?({_GIVEN})",
         ("mysql -uroot -p{an12} shop", "mysqldump -h db -u root -p'{an12}' shop"),
         ("mysql -u root -p shop", "mysql -P3306 x", "mysql -p$PASSWORD x"),
@@ -188,8 +190,8 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         "command-password",
-        ("echo", "printf"),
-        r"(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?(?:[\w.-]{1,32}:)?"
+        ("echo",),
+        r"echo[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?(?:[\w.-]{1,32}:)?"
         rf"({_GIVEN})[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}"
         r"(?:sudo[^\n|]{0,60}[ \t]-[a-zA-Z]{0,6}S|(?:sudo[ \t]{1,4})?chpasswd"
         r"|[^\n|]{0,200}--(?:password-stdin|with-token))",
@@ -209,15 +211,15 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         "url-password",
-        ("basicauth(", "auth=(", "auth = ("),
-        r"(?i:basicauth|auth ?= ?)\([ \t]{0,4}[\"'][^\"'\n]{1,64}[\"'],[ \t]{0,4}"
+        ("auth",),
+        r"(?i:auth)(?: ?= ?)?\([ \t]{0,4}[\"'][^\"'\n]{1,64}[\"'],[ \t]{0,4}"
         r"[\"']([^\"'\n]{4,128})[\"']",
         ("HTTPBasicAuth('ada', '{an12}')", 'get(url, auth=("ada", "{an12}"))'),
         ("auth=(user, password)", "HTTPBasicAuth(user, 'password')"),
     ),
     Rule(
         "command-password",
-        ("identified by", "password '", 'password "'),
+        ("identified by", "password"),
         r"(?i:identified by|password)[ \t]{1,4}([\"'])([^\"'\s]{4,128})\1",
         ("ALTER USER a IDENTIFIED BY '{an12}'", "CREATE ROLE a WITH PASSWORD '{an12}'"),
         ("password 'password'", "identified by name"),
@@ -268,7 +270,7 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         "home-name",
-        ("/home/",),
+        ("home",),
         r"(?:(?<![\w.-])|(?<=\\[nrtbf])|(?<=/var)|(?<=/export)|(?<=//wsl))"
         r"/home/([A-Za-z0-9_][\w.-]{0,31})",
         (
@@ -278,10 +280,11 @@ SHAPES: tuple[Rule, ...] = (
             "vscode-remote://wsl/home/{low9}",
         ),
         ("/home/user/x", "https://a.b/home/page"),
+        before=1,
     ),
     Rule(
         "home-name",
-        ("%2fhome%2f", "%2fusers%2f", "%5cusers%5c"),
+        ("%2f", "%5cusers%5c"),
         r"(?i:%2Fhome%2F|%2FUsers%2F|%5CUsers%5C)([A-Za-z0-9_][\w.-]{0,31})",
         ("file%3A%2F%2F%2Fhome%2F{low9}%2Fx", "C%3A%5CUsers%5C{low9}%5Cx"),
         ("%2Fhome%2Fuser%2Fx",),
@@ -307,14 +310,16 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         "home-name",
-        ("-home-",),
+        ("home",),
         r"(?<![\w.-])-{1,2}home-([A-Za-z0-9_]{2,31})(?=-)|(?<=/)-home-([A-Za-z0-9_]{2,31})(?=-)",
         ("/projects/-home-{low9}-site/",),
         ("nav-home-page-x", "--home-dir"),
+        before=2,
+        left="-",
     ),
     Rule(
         "home-name",
-        ("-users-",),
+        ("users",),
         r"(?:(?<![^/\s\"'])|(?<=[A-Z]-))-Users-([A-Za-z0-9_]{2,31})(?=-)",
         (
             "/projects/-Users-{low9}-site/",
@@ -322,6 +327,7 @@ SHAPES: tuple[Rule, ...] = (
             "/projects/C--Users-{low9}-site",
         ),
         ("nav-users-page-x",),
+        before=1,
     ),
 )
 

@@ -11,16 +11,23 @@ from tt_debugger.core.redact.blobs import blob_kind, data_urls, is_long_base64, 
 from tt_debugger.core.redact.headers import COOKIE, SCHEME, is_about_cookies
 from tt_debugger.core.redact.inner import is_json, read, written
 from tt_debugger.core.redact.manifests import holds_secrets
-from tt_debugger.core.redact.names import LONGEST, kind_of
+from tt_debugger.core.redact.names import LONGEST, kind_of, kind_of_several
 from tt_debugger.core.redact.placeholders import (
     Placeholders,
     blob,
-    dropped,
     is_placeholder,
     outside,
     standing,
 )
-from tt_debugger.core.redact.structure import CONTENT, key_stays, stays
+from tt_debugger.core.redact.structure import (
+    INNER,
+    is_envelope,
+    key_stays,
+    name_stays,
+    number_stays,
+    stays,
+)
+from tt_debugger.core.redact.words import words
 from tt_debugger.core.redact.worth import (
     is_number,
     is_user_and_password,
@@ -36,6 +43,14 @@ _BASIC = ("auth", "_auth")
 _DEEPEST_JSON = 8
 """How often JSON may stand in JSON; each time doubles its escapes, so no file has more."""
 _PAIR = 2
+_SHORTEST_NESTED = 6
+"""Characters of a text that is a secret by the name of what it stands in."""
+_SCHEMA_TYPES = ("string", "object", "array", "number", "integer", "boolean", "null")
+_SCHEMA_VALUES = words("value $value default const")
+_SCHEMA_KEYS = words(
+    "type description enum properties required title format items minLength maxLength pattern "
+    "index ignore_above additionalProperties anyOf oneOf allOf $ref nullable"
+)
 BETWEEN = "\n\0\n"
 """What nothing that is looked for can reach over without being found on both sides."""
 _LONGEST_SIFTED = 100_000
@@ -62,17 +77,25 @@ class _Open:
     """A map or list that is being walked through."""
 
     __slots__ = (
-        *("hides", "is_content", "is_in_block", "items", "key", "made", "renamed", "source"),
-        "trail",
+        *("hides", "is_content", "is_in_block", "items", "key", "made", "name", "renamed"),
+        *("source", "trail"),
     )
 
     def __init__(
-        self, source: Any, trail: _Trail | None, hides: str | None, *, is_content: bool
+        self,
+        source: Any,
+        trail: _Trail | None,
+        hides: str | None,
+        name: str = "",
+        *,
+        is_content: bool,
     ) -> None:
         self.source = source
         self.trail = trail
         self.hides = hides
         """The rule by which each text in it is a secret."""
+        self.name = name
+        """The key that it stands under; of a list in a list that of the outer one."""
         self.is_content = is_content
         self.items: Iterator[tuple[Any, Any]] = iter(
             cast("dict[Any, Any]", source).items()
@@ -126,7 +149,7 @@ class Walk:
         self._suspected = suspected
         self._structure_only = structure_only
         # Objects are kept beside what they became, so that no other is given their identity.
-        self._objects: dict[tuple[int, str | None, bool], tuple[Any, Any]] = {}
+        self._objects: dict[tuple[int, str | None, str, bool], tuple[Any, Any]] = {}
         self._clean: dict[int, Any] = {}
         """Objects that stay as they are, by identity."""
         self._texts: dict[str, tuple[str, tuple[Found, ...]]] = {}
@@ -136,7 +159,7 @@ class Walk:
 
     @property
     def clean_texts(self) -> set[str]:
-        """The texts in which nothing was found; what is known not to hold anything may be added."""
+        """The texts in which nothing was found; more may be added of which that is known."""
         return self._clean_texts
 
     def redacted(self, value: Any) -> tuple[Any, list[Found]]:
@@ -209,7 +232,8 @@ class Walk:
                 continue
             whole = top.whole()
             if whole is not top.source or top.hides or self._structure_only:
-                self._objects[id(top.source), top.hides, top.is_content] = (top.source, whole)
+                place = (id(top.source), top.hides, top.name, top.is_content)
+                self._objects[place] = (top.source, whole)
             else:
                 self._clean[id(top.source)] = top.source
             stack.pop()
@@ -230,6 +254,8 @@ class Walk:
                     self._put_text(top, key, child, found)
                 continue
             if child is None or isinstance(child, bool | int | float):
+                if self._structure_only and not (child is None or isinstance(child, bool)):
+                    self._put_number(top, key, child)
                 continue
             if _is_container(child):
                 opened = self._opened(top, key, child)
@@ -241,6 +267,10 @@ class Walk:
                     top.put(key, redacted)
         return None
 
+    def _put_number(self, top: _Open, key: Any, child: float) -> None:
+        if not number_stays(_as_text(key) if _is_map(top.source) else top.name):
+            top.put(key, self._placeholders.of_number(_as_text(child)))
+
     def _put_text(self, top: _Open, key: str, child: str, found: list[Found]) -> None:
         redacted, hits = self.text(child)
         if hits:
@@ -249,17 +279,22 @@ class Walk:
 
     def _opened(self, top: _Open, key: Any, child: Any) -> _Open | None:
         """Give a container that must be walked; None where it is known what becomes of it."""
-        name = key if _is_map(top.source) else ""
-        hides = top.hides or self._hides_all(name, child)
-        if _is_map(top.source) and holds_secrets(top.source, name):
-            hides = "secret"
-        is_content = top.is_content or (self._structure_only and name in CONTENT)
+        hides, is_map = top.hides, _is_map(top.source)
+        if is_map:
+            hides = hides or self._hides_all(key, child)
+            if holds_secrets(top.source, key):
+                hides = "secret"
+        name, is_content = "", False
+        if self._structure_only:
+            name = _as_text(key) if is_map else top.name
+            is_root = top.trail is None and not is_map
+            is_content = top.is_content or not (is_root or name in INNER)
         if hides is None and id(child) in self._clean:
             return None
-        known = self._objects.get((id(child), hides, is_content))
+        known = self._objects.get((id(child), hides, name, is_content))
         if known is None:
             top.key = key
-            return _Open(child, top.trail_to(key), hides, is_content=is_content)
+            return _Open(child, top.trail_to(key), hides, name, is_content=is_content)
         if known[1] is not child:
             top.put(key, known[1])
         return None
@@ -281,11 +316,20 @@ class Walk:
 
     def _hides_all(self, name: Any, child: Any) -> str | None:
         """Give the rule by which all texts in a container are secrets."""
-        kind = kind_of(name) if name and isinstance(name, str) else None
-        return kind if kind == "cookie" or not isinstance(child, dict) else None
+        if not name or not isinstance(name, str):
+            return None
+        kind = kind_of(name) or kind_of_several(name)
+        if kind is None or kind == "cookie" or not isinstance(child, dict):
+            return kind
+        return None if _is_schema(cast("dict[Any, Any]", child)) else kind
 
     def _rename(self, top: _Open, key: Any, found: list[Found]) -> None:
-        renamed, hits = self.key(_as_text(key))
+        name = _as_text(key)
+        is_named = self._structure_only and not top.is_content and name_stays(name)
+        if is_named and (top.trail is None or is_envelope(top.source)):
+            renamed, hits = self.text(name)
+        else:
+            renamed, hits = self.key(name)
         if renamed != key:
             top.renamed[key] = renamed
             self._note(hits, top.trail_to(key), found)
@@ -297,15 +341,17 @@ class Walk:
             name = _as_text(key)
             if name in _VALUES:
                 name = next((holder[n] for n in _NAMES if isinstance(holder.get(n), str)), name)
-            if top.is_content:
-                return dropped(child) if isinstance(child, str) else child
         else:
             holder, name = {}, _name_before(top.source, key)
-            if isinstance(child, str) and top.goes_on(child):
+            is_read = isinstance(child, str) and not self._structure_only
+            if is_read and top.goes_on(child):
                 return self._hidden(child, "private-key", trail, found)
-        if top.hides is not None and isinstance(child, str):
+        if self._structure_only:
+            return self._leaf(holder, name, child, trail, found, is_content=top.is_content)
+        is_long = not _is_map(top.source) or len(_as_text(child)) >= _SHORTEST_NESTED
+        if top.hides is not None and isinstance(child, str) and is_long and key != "$type":
             return self._hidden(child, top.hides, trail, found)
-        return self._leaf(holder, name, child, trail, found)
+        return self._leaf(holder, name, child, trail, found, is_content=top.is_content)
 
     # --- Texts --------------------------------------------------------------------------------
 
@@ -316,6 +362,8 @@ class Walk:
         value: Any,
         trail: _Trail | None,
         found: list[Found],
+        *,
+        is_content: bool = True,
     ) -> Any:
         if value is None or isinstance(value, bool | int | float):
             return value
@@ -323,8 +371,8 @@ class Walk:
             # No JSON: nothing is known of it, so it is not passed on as it is.
             value = _as_text(value)
         if self._structure_only:
-            if not stays(name, value):
-                return dropped(value)
+            if not stays(holder, name, value, is_content=is_content):
+                return self._placeholders.of_text(value)
         else:
             kind = blob_kind(holder, name, value)
             if kind is not None and not is_placeholder(value):
@@ -337,7 +385,7 @@ class Walk:
         redacted, hits = self.text(value)
         if hits and self._structure_only and not is_placeholder(redacted):
             # Not the one word any more for which it was to stay.
-            return dropped(value)
+            return self._placeholders.of_text(value)
         self._note(hits, trail, found)
         return redacted
 
@@ -355,7 +403,7 @@ class Walk:
         rest = "".join(known[a:b] for a, b in outside(standing(known), 0, len(known)))
         if not (rest.strip() if len(rest) < len(known) else is_worth_hiding(value)):
             if self._structure_only:
-                known = dropped(known)
+                known = self._placeholders.of_text(known)
             self._note(hits, trail, found)
             return known
         if kind == "cookie" and "=" in value:
@@ -408,7 +456,7 @@ class Walk:
         try:
             text = written(redacted, text, is_strict=inner.is_strict)
         except RecursionError:
-            text = dropped(text)
+            text = self._placeholders.of_text(text)
         found += hits
         return text
 
@@ -449,7 +497,8 @@ def _is_held(holder: Mapping[str, Any], name: str, value: str, kind: str) -> boo
         return False
     if not holder:
         # The element before it names it, as in the arguments of a command: no word is meant.
-        return looks_chosen(value) or kind in {"authorization", "cookie"}
+        is_variable = name.isupper() and len(value) >= _SHORTEST_NESTED
+        return is_variable or looks_chosen(value) or kind in {"authorization", "cookie"}
     # The parts of a text are called tokens too.
     return kind != "token" or len(name) > len("token") or not value.strip().isalpha()
 
@@ -468,6 +517,13 @@ def _texts_in(value: Any) -> Iterator[str]:
                 yield each
             elif _is_container(each):
                 waiting.append(each)
+
+
+def _is_schema(child: Mapping[Any, Any]) -> bool:
+    """Tell whether a map says what a secret may be, and holds none."""
+    if child.get("type") in _SCHEMA_TYPES and not _SCHEMA_VALUES & child.keys():
+        return True
+    return bool(child) and child.keys() <= _SCHEMA_KEYS
 
 
 def _name_before(elements: Any, index: int) -> str:

@@ -32,11 +32,16 @@ _GAP = re.compile(
 )
 _CODE_NAME = re.compile(r"[A-Za-z$]*\d{0,2}(?:[._-][A-Za-z$]*\d{0,2})*")
 _ONE_NUMBER = re.compile(r"[A-Za-z_.$-]*\d{1,2}[A-Za-z_.$-]*")
+_SHORTEST_SCRAMBLED = 20
+_CONSONANTS = re.compile("[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
+_MIXED = re.compile("[A-Z]{2,}|(?<=[A-Z])[a-z](?=[A-Z])")
+"""What words that are written together have at most once or twice."""
+_MOST_MIXED = 4
 _USER = re.compile(rb"[\w.@+-]{1,64}:")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile("[A-Za-z]")
 _SIGN = re.compile(r"[!#$%^&*+?~@]")
-_NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d[\d_.,:eE+-]*)[a-zA-Z]{0,2}")
+_NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]{1,31}|\d[\d_.,:eE+-]*)[a-zA-Z]{0,2}")
 
 
 def is_worth_hiding(value: str) -> bool:
@@ -76,6 +81,15 @@ def looks_random(value: str) -> bool:
     if len(value) < _LONGEST_WITH_NUMBER or "." in value:
         return not (_ONE_NUMBER.fullmatch(value) or _CODE_NAME.fullmatch(value))
     return not (_CODE_NAME.fullmatch(value) or _NUMBER.fullmatch(value))
+
+
+def looks_scrambled(value: str) -> bool:
+    """Tell whether a value is many letters that make no words, as a generator gives them."""
+    if len(value) < _SHORTEST_SCRAMBLED or not (value.isascii() and value.isalpha()):
+        return False
+    if value.islower() or value.isupper():
+        return _CONSONANTS.search(value) is not None
+    return len(_MIXED.findall(value)) >= _MOST_MIXED
 
 
 def looks_chosen(value: str) -> bool:
