@@ -169,7 +169,9 @@ def test_help_names_every_command_on_stdout(ttdbg: Ask, option: str) -> None:
     assert (answer.code, answer.err) == (0, "")
     listed = answer.out.partition("Commands:\n")[2].splitlines()
     assert [each.split()[0] for each in listed] == [
+        "diff",
         "doctor",
+        "export",
         "formats",
         "log",
         "open",

@@ -118,7 +118,7 @@ def test_a_ref_names_a_checkpoint(ttdbg: Ask, file: Path, ref: str, own: str | N
         ("root..", "'root..' is no range", "a range is POINT..POINT, both ends named"),
         ("..@", "'..@' is no range", "a range is POINT..POINT, both ends named"),
         ("~2", "'~2' names no point", "put an id, @, root or KEY=VALUE before it"),
-        ("root..@", "this command takes one point, not a range", None),
+        ("root..@", "one point is asked for, not a range", "name one of its ends"),
         ("nope:@", "'nope' names no sessions here", "there are: s1"),
     ],
 )

@@ -69,11 +69,6 @@ def _narrate(debugger: Debugger, path: str) -> None:
     output.narrate_findings(debugger.session.findings, path)
 
 
-def one_row(debugger: Debugger, fragment: Fragment) -> int:
-    """Give the row of the one point that was named, the active leaf if none was."""
-    return debugger.point(fragment)
-
-
 def no_point(fragment: Fragment) -> None:
     """Refuse a point where a whole session is asked for."""
     if fragment.points:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tt_debugger.cli import output
-from tt_debugger.cli.arguments import one_row, opened, two_points, unshielded
+from tt_debugger.cli.arguments import opened, two_points, unshielded
 from tt_debugger.errors import UsageError
 from tt_debugger.exports.forms import FORMS, What
 
@@ -93,7 +93,7 @@ def _points(a: str, b: str | None) -> Generator[list[At]]:
 
     if b is None:
         with opened(a) as (debugger, fragment):
-            yield [At(debugger, one_row(debugger, fragment))]
+            yield [At(debugger, debugger.point(fragment))]
     else:
         with two_points(a, b) as points:
             yield [At(*each) for each in points]
