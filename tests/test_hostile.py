@@ -45,6 +45,9 @@ COMMANDS = [
     ("diff", "#root", "--json"),
     ("diff", "#root", "--no-mask", "--uncompacted"),
     ("diff", "#root", "--stat"),
+    ("export", "--format", "json"),
+    ("export", "--format", "html"),
+    ("export", "#root", "--format", "markdown"),
     ("formats",),
     ("open",),
 ]
@@ -247,7 +250,7 @@ def test_every_command_ends_and_leaves_the_file_as_it_was(
     for command, *options in COMMANDS:
         code = main([command, str(file), *options])
         out, err = capsys.readouterr()
-        grammar = JSON if "--json" in options else PIPE
+        grammar = JSON if {"--json", "json"} & {*options} else PIPE
         assert transgressions(out.encode(), grammar) == [], (command, *options)
         assert transgressions(err.encode(), PIPE) == [], (command, *options)
         assert "this is a bug" not in err
@@ -269,7 +272,7 @@ def expected_code(name: str, command: str) -> int:
         by_format = {"open": 2, "formats": 0} if name.endswith(".json") else {}
         return by_format.get(command, 3)
     is_blank = name in READABLE and not READABLE[name].tree
-    if command == "open" or (command in {"show", "diff"} and is_blank):
+    if command == "open" or (command in {"show", "diff", "export"} and is_blank):
         return 2
     if command == "doctor":
         codes = (
