@@ -33,7 +33,7 @@ def test_many_values_are_found_where_each_by_itself_is(sought: list[str], pieces
     assert list(known_in(text, values)) == list(one_by_one(text, values))
 
 
-def test_thousands_of_values_in_a_long_page_are_found_in_no_time():
+def test_thousands_of_values_in_a_long_page_are_not_looked_for_one_by_one():
     random = Random(1)  # noqa: S311 - reproducible on purpose
     values = [chars(random, ALNUM, random.randint(SHORTEST_KNOWN, 60)) for _ in range(3000)]
     page = "".join(chars(random, ALNUM + "   ", 1000) for _ in range(3000))
@@ -41,6 +41,9 @@ def test_thousands_of_values_in_a_long_page_are_found_in_no_time():
 
     began = process_time()
     found = list(known_in(page, values))
+    ended = process_time()
+    list(one_by_one(page, values[:600]))
 
-    assert process_time() - began < 1
+    # Beside the naive way on a fifth of them: a busy machine slows both.
+    assert ended - began < 3 * (process_time() - ended)
     assert found == [(values[7], 1_000_000), (values[2999], len(page) - len(values[2999]))]
