@@ -141,7 +141,7 @@ SHAPES: tuple[Rule, ...] = (
         "curl-password",
         ("curl",),
         # A command goes on behind a backslash.
-        r"(?i:curl)[^\n]{0,400}?(?:\\\r?\n[^\n]{0,400}?){0,4}?"
+        r"(?i:curl)[^\n]{0,240}?(?:\\\r?\n[^\n]{0,240}?){0,4}?"
         rf"[ \t](?:-[a-zA-Z]{{0,8}}[uU]|--(?:proxy-)?user){_USER_KEY}",
         (
             "curl -u me:{an12} https://a.b",
