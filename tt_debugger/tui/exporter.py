@@ -19,7 +19,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from tt_debugger.core.refs import Fragment, Point, parse_fragment
+from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.debugger import Debugger, exists, split_location
 from tt_debugger.errors import CannotWriteError, TtdbgError
 from tt_debugger.exports.exporting import exported
@@ -146,8 +146,7 @@ class Exporter:
                 key = location, fragment.session
                 if key not in others:
                     others[key] = self._opened(location, fragment, stack)
-                point = fragment.points[0] if fragment.points else Point(None, "@")
-                points.append(At(others[key], others[key].row(point)))
+                points.append(At(others[key], others[key].point(fragment)))
             yield points
 
     def _split(self, aim: str) -> tuple[str, Fragment]:
