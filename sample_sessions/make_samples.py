@@ -18,6 +18,10 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from agent_state_story import agent_state_story
+from claude_code_story import claude_code_story
+from codex_story import codex_story
+from copilot_story import copilot_story
+from gemini_story import gemini_story
 from requests_story import requests_story
 
 Body = dict[str, object]
@@ -39,6 +43,12 @@ def main() -> None:
     tau.save(HERE / "tau.jsonl")
     (HERE / "agent-state.jsonl").write_bytes(agent_state_story())
     (HERE / "requests.jsonl").write_bytes(requests_story())
+    (HERE / "codex.jsonl").write_bytes(codex_story())
+    for name, content in claude_code_story().items():
+        (HERE / name).parent.mkdir(parents=True, exist_ok=True)
+        (HERE / name).write_bytes(content)
+    (HERE / "copilot.jsonl").write_bytes(copilot_story())
+    (HERE / "gemini.jsonl").write_bytes(gemini_story())
 
 
 # --- What both recorders share -----------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,10 @@ from tt_debugger.core.changes import Change, Put
 from tt_debugger.core.model import Head, Kind, Session, SessionId
 from tt_debugger.core.replay import Replay
 from tt_debugger.core.tree import NO_ROW, Tree
+from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import known_formats
 from tt_debugger.formats.shared.memory import MemoryRecord, MemoryStore
+from tt_debugger.storage.probe import probe
 from tt_debugger.store import Loaded, Store
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -105,21 +107,64 @@ def session_of(content: bytes, format_name: str, folder: Path) -> Session:
     return loaded.session
 
 
+def files_of(location: Path) -> list[Path]:
+    """Give the files that a location is, or has in it."""
+    if location.is_file():
+        return [location]
+    return sorted(each for each in location.rglob("*") if each.is_file())
+
+
 def said(loaded: Session) -> str:
     """Give the findings of a session, each as code and line."""
     return ", ".join(f"{each.code} {each.line}" for each in loaded.findings)
 
 
 def fixture_files(format_name: str) -> list[Path]:
-    """Give the session files of a format's fixture folder."""
-    return sorted((FIXTURES / format_name).rglob("*.jsonl"))
+    """Give the session files of a format's fixture folder that have a record a line."""
+    return [each for each in fixture_locations(format_name) if each.suffix == LINES]
 
+
+def fixture_locations(format_name: str) -> list[Path]:
+    """Give all that a format's fixture folder has to open: files, and folders that it claims."""
+    (store,) = (each for each in known_formats() if each.format == format_name)
+    return sorted(_locations(store, FIXTURES / format_name))
+
+
+def _locations(store: type[Store], folder: Path) -> Iterator[Path]:
+    for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if each.is_file():
+            is_answer = each.name.endswith(ANSWERS)
+            if each.suffix in SUFFIXES and not is_answer and not each.name.startswith("."):
+                yield each
+        elif _is_claimed(store, each):
+            yield each
+        else:
+            yield from _locations(store, each)
+
+
+def _is_claimed(store: type[Store], folder: Path) -> bool:
+    try:
+        return store.sniff(probe(str(folder))) is not None
+    except CannotReadError:
+        return False
+
+
+LINES = ".jsonl"
+SUFFIXES = frozenset((LINES, ".json", ".traj", ".md", ".db"))
+ANSWERS = (".oracle.json", ".expected.json")
 
 FORMATS = tuple(sorted(each.format for each in known_formats()))
 """All formats there are; each is under all laws by its fixtures alone."""
 
-FILES = [(name, path) for name in FORMATS for path in fixture_files(name)]
+FILES = [(name, path) for name in FORMATS for path in fixture_locations(name)]
+"""All locations, files and folders."""
 FILE_IDS = [f"{name}-{path.stem}" for name, path in FILES]
+
+LINE_FILES = [(name, path) for name, path in FILES if path.suffix == LINES]
+"""The files that have a record a line, and grow by lines."""
+LINE_FORMATS = tuple(dict.fromkeys(name for name, _ in LINE_FILES))
+OTHER_FILES = [(name, path) for name, path in FILES if path.suffix not in {LINES, ".db"}]
+"""Documents, texts and folders, which are written anew as a whole."""
 
 
 def facts(loaded: Session) -> dict[str, Any]:

@@ -11,6 +11,25 @@ settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60
 settings.register_profile("dev", deadline=None, max_examples=60)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
+HOMES_OF_AGENTS = (
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "OPENCODE_DB",
+    "PI_CODING_AGENT_DIR",
+    "PI_CODING_AGENT_SESSION_DIR",
+    "TAU_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "APPDATA",
+    "CLINE_DIR",
+    "COPILOT_HOME",
+    "FILE_STORE_PATH",
+    "GEMINI_CLI_HOME",
+    "MSWEA_GLOBAL_CONFIG_DIR",
+    "SWE_AGENT_TRAJECTORY_DIR",
+)
+"""Variables that say where agents keep their sessions."""
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _own_state_folder(tmp_path_factory):
@@ -19,3 +38,15 @@ def _own_state_folder(tmp_path_factory):
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_home(tmp_path_factory):
+    """Look for sessions in a home of our own, never in that of whoever tests it."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        patch.setenv("USERPROFILE", str(home))
+        for each in HOMES_OF_AGENTS:
+            patch.delenv(each, raising=False)
+        yield home

@@ -131,25 +131,27 @@ READABLE = {
     "H21_deep_object_unclosed.jsonl": Seen("jsonl", "gap@1< b<", "b", "TT101:1", 100001),
     "H22_big_ints_floats.jsonl": Seen("jsonl", "a< b<a c<b d<c", "d", "TT108:1 TT108:2 TT108:3"),
     "R01_bad_line_in_middle.jsonl": Seen(
-        "jsonl_tree", "u1< u2<u1 gap@3< u4<u2 u5<u4", "u5", "TT101:3", 59
+        "claude_code", "u1< u2<u1 gap@3< u4<u2 u5<u4", "u5", "TT101:3", 59
     ),
-    "R02_torn_tail.jsonl": Seen("jsonl_tree", "u1< u2<u1", "u2", "TT102:3", 40),
-    "R03_lone_surrogate_escape.jsonl": Seen("jsonl_tree", "u1< u2<u1 u3<u2", "u3", "TT106:2"),
-    "R04_phantom_parent.jsonl": Seen("jsonl_tree", "u1< u2<u1 u3< u4<u3", "u4", "TT201:3"),
-    "R06_partial_then_full_retry.jsonl": Seen("jsonl", "L1< gap@2< L3<L1", "L3", "TT101:2", 98),
+    "R02_torn_tail.jsonl": Seen("claude_code", "u1< u2<u1", "u2", "TT102:3", 40),
+    "R03_lone_surrogate_escape.jsonl": Seen("claude_code", "u1< u2<u1 u3<u2", "u3", "TT106:2"),
+    "R04_phantom_parent.jsonl": Seen(
+        "claude_code", "u1< u2<u1 u3< u4<u3", "u4", "TT201:3 TT412:3"
+    ),
+    "R06_partial_then_full_retry.jsonl": Seen("codex", "gap@2< L3<", "L3", "TT402:1 TT101:2", 98),
     # The numbers that were given twice, left out and forgotten.
     "R07_ordinal_gap_and_reuse.jsonl": Seen(
         "jsonl", "L1< L2<L1 L3<L2 L4<L3 L5<L4 L6<L5", "L6", "TT409:4 TT409:5 TT409:6"
     ),
     "R08_ses_ok.json": Seen("snapshots", "ses_ok<", "ses_ok"),
-    "R11_tool_result_without_tool_use.jsonl": Seen("jsonl_tree", "u1< u2<u1", "u2", "TT408:2"),
+    "R11_tool_result_without_tool_use.jsonl": Seen("claude_code", "u1< u2<u1", "u2", "TT408:2"),
     # An intent without its end.
     "R14_crash_between_effect_and_checkpoint.jsonl": Seen(
         "jsonl", "L1< L2<L1 L3<L2", "L3", "TT411:3"
     ),
     "R16_json_constructor.json": Seen("snapshots", "L1<", "L1", "TT204:1"),
     "R17_duplicate_uuid_collision.jsonl": Seen(
-        "jsonl_tree", "L1< u1< u2@3<u1 u2<u1", "u2", "TT202:3"
+        "claude_code", "u1< u2@3<u1 u2<u1", "u2", "TT202:3"
     ),
 }
 

@@ -15,21 +15,25 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import unquote
 
+import msgspec
+
 from tt_debugger.core.changes import Change, State
 from tt_debugger.core.completion import Completer
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.doctor import Examination, parents_first
 from tt_debugger.core.findings import Finding
+from tt_debugger.core.growth import carry_over, rows_kept
 from tt_debugger.core.inspection import Inspection, exchanges_at
 from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Extent, Heads, Session, SessionId
 from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
 from tt_debugger.core.replay import BATCH, Body, Replay, Resumed
-from tt_debugger.core.search import BATCH_BYTES, Found, Query, scan
+from tt_debugger.core.search import BATCH_BYTES, Expression, Found, Query, scan
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError, UnknownRefError, UsageError, outside_errors
 from tt_debugger.formats import recognise
 from tt_debugger.formats.shared.records import flaws
+from tt_debugger.storage.files import HEAD
 from tt_debugger.storage.lines import LONGEST
 from tt_debugger.storage.marks import Marks
 from tt_debugger.storage.probe import probe
@@ -38,6 +42,7 @@ from tt_debugger.store import (
     Contiguous,
     Cursor,
     Follows,
+    HasSubsessions,
     Loaded,
     Probe,
     Progress,
@@ -111,6 +116,17 @@ def tail_of(location: str) -> Session | None:
             store.close()
 
 
+class Grown(msgspec.Struct, frozen=True):
+    """That a session has changed: what it was before, and how many of its rows still stand.
+
+    `is_anew` says that its file was cut or replaced.
+    """
+
+    before: Session
+    kept: int
+    is_anew: bool
+
+
 class Debugger:
     """An opened session. Its answers may be asked for from any thread, one at a time."""
 
@@ -139,21 +155,73 @@ class Debugger:
         debugger._is_one_of_several = bool(others)
         return debugger
 
-    def follow(self) -> bool:
-        """Read what was added since; tell whether the session changed."""
+    @property
+    def can_follow(self) -> bool:
+        """Whether what is written to the location can be read as it comes."""
+        is_file = self.location != STDIN
+        return is_file and (self._store is None or isinstance(self._store, Follows))
+
+    def follow(self) -> Grown | None:
+        """Read what was added since; None for nothing new.
+
+        To be asked until that is the answer: a file that another took the place of is read to its
+        end first.
+        """
         with self._gate():
-            if self._store is None:
-                store, loaded, self.others = _opened(self.location, None, unheard)
-                self._store = store
-            elif isinstance(self._store, Follows):
-                loaded = self._store.follow(self._loaded.cursor)
-            else:
-                return False
-            if loaded.session is self.session or not (len(loaded.session) or len(self.session)):
-                return False
+            before, loaded = self.session, self._followed()
+            if not (len(loaded.session) or len(before)):
+                # Nobody is told that nothing became nothing; what took its place may hold more.
+                self._adopt(loaded)
+                before, loaded = self.session, self._followed()
+            session = loaded.session
+            if session is before:
+                return None
+            if not (len(session) or len(before)):
+                self._adopt(loaded)
+                return None
+            try:
+                kept = rows_kept(before, session, loaded.kept)
+            except CannotReadError:
+                # What the rows before said is not there to be compared any more.
+                kept = 0
+            if kept == len(before):
+                carry_over(before, session)
             self._bodies.clear()
             self._adopt(loaded)
-            return True
+            # Not of what was cut or replaced: the rules may be those of another format.
+            known = self._replays if kept else {}
+            self._replays = {each: known[each].extended(session, kept) for each in known}
+            return Grown(before, kept, is_anew=loaded.kept == 0)
+
+    def _followed(self) -> Loaded:
+        """Give the session as it is now; what another format reads by now, by that."""
+        loaded = self._loaded
+        if isinstance(self._store, Follows):
+            loaded = self._store.follow(loaded.cursor)
+            if loaded.session is self.session or not self._is_of_other_format(loaded):
+                return loaded
+        elif self._store is not None:
+            return loaded
+        try:
+            store, loaded, self.others = _opened(self.location, None, unheard)
+        except CannotReadError:
+            # Its first line is still being written.
+            return loaded
+        self._store, old = store, self._store
+        if old is not None:
+            old.close()
+        return msgspec.structs.replace(loaded, kept=0)
+
+    def _is_of_other_format(self, loaded: Loaded) -> bool:
+        """Tell whether the beginning of what is there now is that of another format."""
+        extent = self.session.extent
+        if self._store is None or (loaded.kept != 0 and (extent is None or extent.size >= HEAD)):
+            return False
+        try:
+            found = format_of(probe(self.location))
+        except CannotReadError:
+            return False
+        return found is None or found.format != self._store.format
 
     def describe(self, progress: Progress = unheard) -> None:
         """Find out what every row says, where that is not known yet; progress is told rows."""
@@ -217,12 +285,15 @@ class Debugger:
         with self._lock:
             self._marks.drop(name)
 
-    def search(self, query: Query, start: int = 0) -> Iterator[Found]:
+    def search(
+        self, query: Query | Expression, start: int = 0, session: Session | None = None
+    ) -> Iterator[Found]:
         """Look for a query in all rows, from one on around the session, a batch at a time.
 
-        Between two batches others may ask. Raises CannotReadError where the file has changed.
+        Between two batches others may ask; the session may be what it was before it grew. Raises
+        CannotReadError where the file has changed.
         """
-        session = self.session
+        session = session or self.session
 
         def records(rows: Sequence[int]) -> list[bytes | None]:
             with self._gate():
@@ -270,6 +341,17 @@ class Debugger:
         """Give the bytes of a checkpoint's record."""
         with self._gate():
             return b"" if self._store is None else self._store.raw(self.session, row)
+
+    def subsessions(self, row: int) -> dict[str, str | None]:
+        """Give where the sessions are that a checkpoint started, by their names.
+
+        None for one that is not there, or that the format cannot find.
+        """
+        names = self.session.subsessions.get(row, ())
+        with self._gate():
+            store = self._store
+            finds = store.subsession if isinstance(store, HasSubsessions) else _found_nowhere
+            return {name: finds(self.session, name) for name in names}
 
     def inspect(self, row: int, *, uncompacted: bool = False) -> Inspection:
         """Give all that is known of a checkpoint."""
@@ -407,6 +489,10 @@ class Debugger:
 
     def _decode(self, rows: Sequence[int]) -> list[Body]:
         return [] if self._store is None else self._store.bodies(self.session, rows)
+
+
+def _found_nowhere(_session: Session, _name: str) -> None:
+    """Find no session: the format knows of none."""
 
 
 def _opened(

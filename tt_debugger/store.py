@@ -8,7 +8,8 @@ error from `tt_debugger.errors`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import msgspec
@@ -59,6 +60,11 @@ class Loaded(msgspec.Struct, frozen=True):
 
     session: Session
     cursor: Cursor
+    kept: int | None = None
+    """Rows of the session before, from the first, that surely stand; None: those that look so.
+
+    `follow` says 0 where a file was cut or replaced.
+    """
 
 
 Progress = Callable[[int, int], None]
@@ -76,6 +82,8 @@ class Store(Protocol):
     format: ClassVar[str]
     about: ClassVar[str]
     """One sentence for `ttdbg formats`: what this format is."""
+    verified: ClassVar[str]
+    """How it was made sure that the format is read as its agent reads it, in a short phrase."""
     location: str
 
     @classmethod
@@ -124,7 +132,8 @@ class Follows(Protocol):
         """Read on from a cursor: the session as it is now, and where it was read to.
 
         The answer is what loading anew would give. A file that was cut or replaced is read from
-        its beginning. Nothing new gives the same session.
+        its beginning; of one that was replaced, what it still got is given first, once. Nothing
+        new gives the same session.
         """
         ...
 
@@ -159,4 +168,26 @@ class Remembers(Protocol):
 
     def remember(self, loaded: Loaded) -> bool:
         """Keep the index of a session that was just read; tell whether that was of any use."""
+        ...
+
+
+@runtime_checkable
+class HasSubsessions(Protocol):
+    """A store whose checkpoints may have started sessions of their own."""
+
+    def subsession(self, session: Session, name: str) -> str | None:
+        """Give the location, with its ref where it needs one, of what a checkpoint started.
+
+        The name is one of `Session.subsessions`. None where that session is not there.
+        """
+        ...
+
+
+@runtime_checkable
+class HasPlaces(Protocol):
+    """A format whose agent keeps its sessions in places of its own."""
+
+    @classmethod
+    def places(cls, environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+        """Give the folders and files where sessions are kept, whether they are there or not."""
         ...

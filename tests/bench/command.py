@@ -9,9 +9,11 @@ import click
 from bench.compare_screen import compare_screen
 from bench.differing import differing
 from bench.figures import Figure, machine, table
+from bench.following import following
+from bench.home import home
 from bench.key_latency import key_latency
 from bench.redacting import redacting
-from bench.size import size
+from bench.size import claude, size
 from bench.startup import startup
 from bench.whole_session import filter_switch, first_hit
 from bench.widgets import state_opened, tree_ready
@@ -27,8 +29,11 @@ BENCHMARKS: dict[str, Benchmark] = {
     "diff": differing,
     "compare": compare_screen,
     "size": size,
+    "claude": claude,
     "startup": startup,
     "redact": redacting,
+    "follow": following,
+    "home": home,
 }
 
 

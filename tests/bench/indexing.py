@@ -31,16 +31,20 @@ Told = dict[str, float]
 
 class _Entry(msgspec.Struct, gc=False):
     type: str
-    id: str
+    id: str | None = None
     timestamp: str | None = None
     parent: str | None = msgspec.field(name="parentId", default=None)
+
+
+class _ClaudeLine(_Entry, gc=False, rename={"id": "uuid"}):
+    parent: str | None = msgspec.field(name="parentUuid", default=None)
 
 
 def one_pass(path: Path) -> Told:
     """Decode id, parent, type and time of each line, and keep them as columns; nothing else."""
     gc.disable()
-    decoder = msgspec.json.Decoder(_Entry)
-    ids: list[str] = []
+    decoder = msgspec.json.Decoder(_ClaudeLine if path.name.startswith("claude") else _Entry)
+    ids: list[str | None] = []
     parents: list[str | None] = []
     types: list[str] = []
     times: list[str | None] = []

@@ -22,6 +22,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+from bench.claude_session import claude_session
 from bench.empty_app import WORDS_SHOWN
 from bench.figures import Figure, median_ratio
 from bench.long_session import long_session
@@ -33,7 +34,9 @@ SIZES = (100_000, 1_000_000)
 FEW = 10
 MOST_MEGABYTES = {1_000_000: 250}
 MOST_MEGABYTES_ELSE = 100
-LARGEST_FOR_JQ = 100_000
+LARGEST_FOR_JQ = 200 << 20
+"""Bytes of a file beyond which jq takes minutes."""
+CLAUDE_LINES, CLAUDE_FORKS, CLAUDE_MEGABYTES = 100_000, 250, 120
 LONGEST = 300.0
 """Seconds after which a program is taken not to show anything."""
 REPLAYED = 200_000
@@ -51,12 +54,30 @@ def size(rounds: int, *, quick: bool) -> Iterator[Figure]:
         yield from indexed(count, rounds)
     for count in sizes:
         yield from last_messages(count, rounds)
-    yield from first_content((FEW, *sizes), rounds)
+    yield from first_content(
+        {f"{count:,} entries": long_session(count) for count in (FEW, *sizes)}, rounds
+    )
+
+
+def claude(rounds: int, *, quick: bool) -> Iterator[Figure]:
+    """Measure the same of a session of Claude Code, whose lines are not rows one by one."""
+    path = claude_session(5000 if quick else CLAUDE_LINES, CLAUDE_FORKS)
+    name = f"Claude Code, {path.stat().st_size / 1e6:,.0f} MB, {CLAUDE_FORKS} forks"
+    yield from _indexed(path, name, rounds, None, CLAUDE_MEGABYTES)
+    yield from first_content({"Claude Code": path}, rounds)
 
 
 def indexed(count: int, rounds: int) -> Iterator[Figure]:
     """Time and weigh the index of a session, from its file and from what was kept of it."""
     path = long_session(count)
+    name = f"size, {count:,} entries, {path.stat().st_size / 1e6:,.0f} MB"
+    goal = MOST_MEGABYTES.get(count, MOST_MEGABYTES_ELSE)
+    yield from _indexed(path, name, rounds, count, goal)
+
+
+def _indexed(
+    path: Path, name: str, rounds: int, count: int | None, goal: float
+) -> Iterator[Figure]:
     # What a process needs to start is not counted for the other side either.
     started = min(_seconds("wc", "-l", os.devnull) for _ in range(5))
     taken: Taken = defaultdict(list)
@@ -64,17 +85,15 @@ def indexed(count: int, rounds: int) -> Iterator[Figure]:
         with tempfile.TemporaryDirectory() as cache:
             for arm in ("pass", "cold", "kept"):
                 told = _told(cache, arm, path)
-                if told["rows"] != count:
+                if count is not None and told["rows"] != count:
                     message = f"{arm} found {told['rows']} rows of {count}"
                     raise AssertionError(message)
                 for what, value in told.items():
                     taken[f"{arm} {what}"].append(value)
         taken["wc"].append(_seconds("wc", "-l", str(path)) - started)
-        if count <= LARGEST_FOR_JQ and shutil.which("jq"):
+        if path.stat().st_size <= LARGEST_FOR_JQ and shutil.which("jq"):
             taken["jq"].append(_seconds("jq", "-c", ".id", str(path)))
-    name = f"size, {count:,} entries, {path.stat().st_size / 1e6:,.0f} MB"
-    yield from _index_figures(name, taken, has_jq=count <= LARGEST_FOR_JQ)
-    goal = MOST_MEGABYTES.get(count, MOST_MEGABYTES_ELSE)
+    yield from _index_figures(name, taken, has_jq="jq" in taken)
     yield Figure(name, "peak memory, from cold", max(taken["cold megabytes"]), "MB", goal)
     described = max(taken["cold described megabytes"])
     yield Figure(name, "peak memory, every row described", described, "MB")
@@ -126,9 +145,8 @@ def last_messages(count: int, rounds: int) -> Iterator[Figure]:
     yield Figure(name, "last 50 messages, to replay", ratio, "x", 0.01)
 
 
-def first_content(sizes: Sequence[int], rounds: int) -> Iterator[Figure]:
+def first_content(paths: Mapping[str, Path], rounds: int) -> Iterator[Figure]:
     """Time the start of a program until its first rows are on the screen; ours and others."""
-    paths = {count: long_session(count) for count in sizes}
     ours = [sys.executable, "-m", "tt_debugger", "open"]
     others = [each for each in ("less", "lnav") if shutil.which(each)]
     taken: Taken = defaultdict(list)
@@ -147,8 +165,8 @@ def first_content(sizes: Sequence[int], rounds: int) -> Iterator[Figure]:
                         _painted([other, str(path)], kept, _shows_lines)
                     )
     yield Figure("first content", "empty Textual app", median(taken["empty"]) * 1000, "ms")
-    for count in sizes:
-        name = f"first content, {count:,} entries"
+    for count in paths:
+        name = f"first content, {count}"
         for arm, what in (("cold", "from cold"), ("kept", "from the cache")):
             times = taken[f"{count} {arm}"]
             yield Figure(name, what, median(times) * 1000, "ms")
@@ -169,7 +187,7 @@ def _shows_rows(output: bytes) -> bool:
 
 def _shows_lines(output: bytes) -> bool:
     """Tell whether two lines of the file are shown as they are, cut off or not."""
-    return output.count(b"parentId") > 1
+    return output.count(b"parentId") + output.count(b"parentUuid") > 1
 
 
 def _painted(

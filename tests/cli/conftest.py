@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from cli.homes import NOW, furnish
 from hostile_files import SAMPLES
 
+from tt_debugger.cli.commands import ls
 from tt_debugger.cli.main import main
 
 
@@ -45,3 +47,16 @@ def in_samples(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder above sample_sessions as the current one, so that answers name short paths."""
     monkeypatch.chdir(SAMPLES.parent)
     return Path("sample_sessions")
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """The sessions of a made-up home, with the current folder elsewhere and a cache of its own."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(ls, "clock", lambda: NOW)
+    return furnish(home)

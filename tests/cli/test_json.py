@@ -304,6 +304,7 @@ def test_formats_gives_the_name_and_the_abilities_of_each(ttdbg: Ask) -> None:
     assert {
         "format": "pi",
         "about": "session trees of the Pi coding agent, versions 1 to 3 (JSONL)",
+        "verified": "the agent's own replay at every node (Pi 1.6.0)",
         "follows": True,
     } in answer["formats"]
     assert answer["formats"] == sorted(answer["formats"], key=lambda each: each["format"])

@@ -31,9 +31,45 @@ def test_the_facts_of_a_session_are_those_of_its_rows():
         },
     )
 
-    assert facts_of(loaded) == Facts(
-        None, "", "do it", 3.0, 5.0, 4, 2, 1, 1, 0, 15, 0.3, ("small",)
+    facts = facts_of(loaded, ["/s/agent.jsonl"])
+
+    assert facts == Facts(
+        None,
+        "",
+        "do it",
+        3.0,
+        5.0,
+        4,
+        2,
+        1,
+        1,
+        0,
+        15,
+        0.3,
+        ("small",),
+        "s",
+        "",
+        facts.openings,
+        ("/s/agent.jsonl",),
     )
+
+
+def openings(question: str, *, asked: float | None = 1.0, answer: str = "") -> set[str]:
+    heads = {"a": Head(Kind.MESSAGE, Role.USER, summary=question, time=asked)}
+    if answer:
+        heads["b"] = Head(Kind.MESSAGE, Role.ASSISTANT, summary=answer)
+    return set(facts_of(session("a b", heads=heads)).openings)
+
+
+def test_copies_share_an_opening_and_others_do_not():
+    whole = openings("hi", answer="hello")
+
+    assert len(whole) == 2
+    assert whole & openings("hi", asked=2.0, answer="hello")
+    assert whole & openings("hi", answer="cut off")
+    assert whole & openings("hi", asked=2.0, answer="good day") == set()
+    assert whole & openings("ho", answer="hello") == set()
+    assert openings("hi", asked=None) == set()
 
 
 @pytest.mark.parametrize(
@@ -64,8 +100,8 @@ def test_a_title_is_what_the_session_has_else_how_it_began_else_its_file():
 )
 def test_a_sort_orders_and_what_is_not_known_comes_last(sort, reverse, order):
     entries = [
-        entry("a", modified=1, size=9, title="beta", tokens=1, project="z"),
-        entry("b", modified=2, title="Alpha", tokens=2, project="y"),
+        entry("a", modified=1, size=9, title="beta", tokens=1, cwd="z"),
+        entry("b", modified=2, title="Alpha", tokens=2, cwd="y"),
         entry("c", modified=3, size=5),
     ]
 
@@ -94,8 +130,8 @@ def test_a_filter_gives_exact_matches_in_their_order_and_then_what_is_alike():
 
 def test_every_word_of_a_filter_must_be_there_in_any_field():
     entries = [
-        entry("2026-01", title="flaky test", project="notekeeper"),
-        entry("2026-02", title="flaky test", project="ledger"),
+        entry("2026-01", title="flaky test", cwd="notekeeper"),
+        entry("2026-02", title="flaky test", cwd="ledger"),
     ]
 
     assert names(filtered(entries, "pi note FLAKY")) == "2026-01"

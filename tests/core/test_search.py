@@ -14,7 +14,7 @@ from strategies import containers
 
 from tt_debugger.core import search as search_module
 from tt_debugger.core.model import Head, Kind
-from tt_debugger.core.search import Found, Hit, Jump, NoJump, Query, Search, scan
+from tt_debugger.core.search import Expression, Found, Hit, Jump, NoJump, Query, Search, scan
 from tt_debugger.formats.shared.records import Record, records
 
 
@@ -22,6 +22,37 @@ def query(text: str) -> Query:
     parsed = Query.parse(text)
     assert parsed is not None
     return parsed
+
+
+# --- The expression ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "ignores_case", "found"),
+    [
+        ("b+c", False, "bbc"),
+        ("B+C", True, "bbc"),
+        ("B+C", False, None),
+        ("^a", False, "a"),
+        ("x*", False, None),
+        ("(?=b)", False, None),
+    ],
+)
+def test_an_expression_finds_the_first_that_it_matches(typed, ignores_case, found):
+    hit = Expression.parse(typed, ignores_case=ignores_case).in_body(0, {"k": ["abbcd"]})
+
+    assert (None if hit is None else hit.found) == found
+
+
+@pytest.mark.parametrize("typed", ["(", "a{2,1}", "[z-a]", "(?P<n>)(?P<n>)"])
+def test_what_is_no_expression_is_a_value_error(typed):
+    with pytest.raises(ValueError, match=r"."):
+        Expression.parse(typed, ignores_case=False)
+
+
+def test_a_text_may_be_looked_for_as_it_is_whatever_its_capitals():
+    assert Query.of(" Read", is_exact=False).in_body(0, "to read it") is not None
+    assert Query.of("read", is_exact=True).in_body(0, "READ") is None
 
 
 # --- The query -----------------------------------------------------------------------------------

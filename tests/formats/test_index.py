@@ -97,7 +97,7 @@ def opened(path: Path, name: str, *, keeps: bool = True) -> dict[str, object]:
 
 def let_all_be_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let files have been changed long ago, so that their stamps alone are trusted."""
-    monkeypatch.setattr(index_cache, "_SETTLED", -(10**18))
+    monkeypatch.setattr(index_cache, "SETTLED", -(10**18))
 
 
 def entries(tmp_path: Path) -> list[Path]:
@@ -264,7 +264,7 @@ def test_of_an_entry_with_any_wrong_byte_nothing_wrong_is_shown(data: st.DataObj
         folder = Path(name)
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         patch.setattr(index_cache, "LEAST", 1)
-        patch.setattr(index_cache, "_SETTLED", -(10**18))
+        patch.setattr(index_cache, "SETTLED", -(10**18))
         path = folder / "session.jsonl"
         path.write_bytes(PI)
         expected = opened(path, "pi")

@@ -74,7 +74,7 @@ def test_a_tree_of_messages_is_read_with_its_branches_times_and_calls():
         ("message", Role.USER, "user", "A short one, please.", False),
         ("custom", None, "progress", '{"data":{"percent":50}}', False),
         ("message", Role.ASSISTANT, "asst", "Ed.", False),
-        ("custom", None, "last-prompt", '{"sessionId":"boats"}', False),
+        ("custom", None, "pinned", '{"sessionId":"boats"}', False),
     ]
     assert session.heads.usage(2) == Usage(30, 12, 5, 7, 54)
     assert session.heads.time(2) == 1767258002
@@ -86,7 +86,7 @@ def test_the_state_is_the_record_and_the_messages_that_were_said_on_its_path():
     store, loaded = load(FIXTURES / "jsonl_tree" / "branched.jsonl", "jsonl_tree")
     state = replay_of(store, loaded.session).state(8)
 
-    assert state["record"] == {"type": "last-prompt", "sessionId": "boats"}
+    assert state["record"] == {"type": "pinned", "sessionId": "boats"}
     assert state["messages"] == [
         {"role": "user", "content": "Name a boat."},
         {"role": "user", "content": "A short one, please."},

@@ -368,7 +368,7 @@ def test_a_file_that_nobody_touched_is_not_read_when_it_is_followed(
 ):
     path = tmp_path / "s.json"
     path.write_bytes(content)
-    monkeypatch.setattr(index_cache, "_SETTLED", -(10**15))
+    monkeypatch.setattr(index_cache, "SETTLED", -(10**15))
     store, loaded = load(path, "messages")
     assert isinstance(store, Follows)
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import FILES, FIXTURES, PI_HEADER, jsonl, pi, tau, user
+from builders import FILES, FIXTURES, PI_HEADER, files_of, jsonl, pi, tau, user
 
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import known_formats, recognise
@@ -14,7 +14,11 @@ from tt_debugger.storage.files import HEAD
 from tt_debugger.storage.probe import probe
 from tt_debugger.store import Match, Probe
 
-WRITTEN = [(name, path) for name, path in FILES if path.read_bytes().strip()]
+WRITTEN = [
+    (name, path)
+    for name, path in FILES
+    if any(each.read_bytes().strip() for each in files_of(path))
+]
 
 
 def claims(seen: Probe) -> dict[str, Match]:

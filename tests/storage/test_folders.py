@@ -30,7 +30,7 @@ def found(folder: Path, **limits: int) -> tuple[list[str], dict[Why, int]]:
 
 
 def test_files_are_found_by_their_suffix_the_nearest_first(tmp_path):
-    fill(tmp_path, "z.jsonl", "a/b/deep.ndjson", "a/x.JSON", "notes.md", "a/y.py")
+    fill(tmp_path, "z.jsonl", "a/b/deep.ndjson", "a/x.JSON", "notes.rst", "a/y.py")
 
     assert found(tmp_path) == (["z.jsonl", "a/x.JSON", "a/b/deep.ndjson"], {Why.OTHER: 2})
 
@@ -84,5 +84,5 @@ def test_a_location_that_is_not_there_is_an_error_with_a_hint(location):
 
 
 def test_what_is_passed_by_has_its_path(tmp_path):
-    fill(tmp_path, "a.md")
-    assert list(files_under(str(tmp_path))) == [PassedBy(str(tmp_path / "a.md"), Why.OTHER)]
+    fill(tmp_path, "a.rst")
+    assert list(files_under(str(tmp_path))) == [PassedBy(str(tmp_path / "a.rst"), Why.OTHER)]

@@ -106,7 +106,7 @@ def test_a_database_is_known_as_soon_as_it_has_a_page(tmp_path: Path):
     known = signature_of(path.read_bytes())
 
     assert known is not None
-    assert known.name == "a SQLite database, which is not read yet"
+    assert known.name == "a SQLite database whose tables no format reads"
 
 
 @pytest.mark.parametrize("signature", SIGNATURES, ids=lambda each: each.name)

@@ -56,6 +56,9 @@ async def _cannot_read(pilot: Pilot[TtdbgError]) -> None:
 SCENES = (
     Scene("timeline", ref="row=22"),
     Scene("timeline-tau", location=f"{FOLDER}/tau.jsonl"),
+    Scene("claude-code", ("2",), "row=9", f"{FOLDER}/claude-code.jsonl"),
+    Scene("subagent", ("enter",), "row=9", f"{FOLDER}/claude-code.jsonl"),
+    Scene("codex", (), "@", f"{FOLDER}/codex.jsonl"),
     Scene("message", ("2",), "row=16"),
     Scene("state", ("3", "tab", "enter"), "row=50"),
     Scene("meta", ("4",), "row=54"),
@@ -82,9 +85,10 @@ SCENES = (
 
 def stage(folder: Path) -> Path:
     """Lay the samples alone into a folder, so that no other path is seen; give the folder."""
-    (folder / FOLDER).mkdir()
-    for sample in SAMPLES.glob("*.jsonl"):
-        copy = shutil.copyfile(sample, folder / FOLDER / sample.name)
+    for sample in SAMPLES.rglob("*.jsonl"):
+        copy = folder / FOLDER / sample.relative_to(SAMPLES)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(sample, copy)
         os.utime(copy, (WRITTEN, WRITTEN))
     return folder
 

@@ -25,6 +25,7 @@ from tui.driving import (
 from tt_debugger.core.filters import Filter
 from tt_debugger.core.folds import Folding, FoldRule
 from tt_debugger.core.listing import Sort
+from tt_debugger.discovery import Discovery, read
 from tt_debugger.errors import TtdbgError
 from tt_debugger.tui.keys import CHOOSER, DIALOG, HELP, SESSIONS, TIMELINE, Key
 from tt_debugger.tui.loader import Failed
@@ -53,7 +54,12 @@ TABLES = {
 }
 Check = Callable[[Pilot, str], Awaitable[None]]
 CHECKS: dict[tuple[str, str], Check] = {}
-NAMES = {each.name for each in SAMPLES.glob("*.jsonl")}
+NAMES = {
+    each.name
+    for found in Discovery(str(SAMPLES))
+    if found is not None
+    for each in read(found).entries
+}
 ENDING = ("quit", "app.leave")
 """Actions that end the app: their keys are each pressed in an app of their own."""
 
@@ -338,6 +344,15 @@ async def _(pilot, key):
     assert tree(pilot).cursor_row == 19
 
 
+@does("timeline", "follow")
+async def _(pilot, key):
+    await press(pilot, key)
+    assert not pilot.app.screen.follows
+    assert said(pilot).startswith("what is written from here on is not shown")
+    await press(pilot, key)
+    assert pilot.app.screen.follows
+
+
 @does("timeline", "scrubber")
 async def _(pilot, key):
     await at(pilot, 40)
@@ -368,7 +383,7 @@ async def _(pilot, key):
     await at(pilot, 19)
     await press(pilot, key)
     assert isinstance(pilot.app.screen, SessionsScreen)
-    names = {each.name for each in pilot.app.screen.query_one(SessionList)._entries}
+    names = {each.name for each in pilot.app.screen.query_one(SessionList).entries}
     assert names == NAMES
 
 
@@ -466,15 +481,32 @@ async def _(pilot, key):
 async def _(pilot, key):
     await among_sessions(pilot)
     await press(pilot, key, *"ledger", "enter")
-    assert [each.name for each in listed(pilot)._entries] == ["tau.jsonl"]
+    assert [each.name for each in listed(pilot).entries] == ["tau.jsonl"]
 
 
 @does("sessions", "clear")
 async def _(pilot, key):
     await among_sessions(pilot)
-    await press(pilot, "slash", *"ledger", key)
-    assert len(listed(pilot)._entries) == len(NAMES)
+    await press(pilot, "f", *"ledger", key)
+    assert len(listed(pilot).entries) == len(NAMES)
     assert listed(pilot).has_focus
+
+
+@does("sessions", "search")
+async def _(pilot, key):
+    await among_sessions(pilot)
+    await press(pilot, key, *"ledger.importer", "enter")
+    assert [each.name for each in listed(pilot).entries] == ["tau.jsonl"]
+    assert "→ " in seen(pilot)
+
+
+@does("sessions", "group")
+async def _(pilot, key):
+    await among_sessions(pilot)
+    await press(pilot, key)
+    assert "notekeeper · pi  1 session" in seen(pilot)
+    await press(pilot, key)
+    assert "1 session " not in seen(pilot)
 
 
 @does("sessions", "sort")
@@ -487,9 +519,11 @@ async def _(pilot, key):
 @does("sessions", "reverse")
 async def _(pilot, key):
     await among_sessions(pilot)
-    order = [each.name for each in listed(pilot)._entries]
+    times = [each.time for each in listed(pilot).entries]
+    assert (times[0], times[-1]) == (max(times), min(times))
     await press(pilot, key)
-    assert [each.name for each in listed(pilot)._entries] == order[::-1]
+    turned = [each.time for each in listed(pilot).entries]
+    assert (turned[0], turned[-1]) == (min(times), max(times))
 
 
 @does("sessions", "rescan")
@@ -498,7 +532,7 @@ async def _(pilot, key):
     searches = pilot.app.screen._search
     await press(pilot, key)
     assert pilot.app.screen._search == searches + 1
-    assert len(listed(pilot)._entries) == len(NAMES)
+    assert len(listed(pilot).entries) == len(NAMES)
 
 
 @does("sessions", "switch")

@@ -3,14 +3,18 @@
 import asyncio
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from builders import PI_HEADER, assistant, jsonl, pi, user
+from cli.homes import furnish
 from textual.app import App
 from textual.widgets import Input, Static
 
+from tt_debugger.core.refs import Fragment, Point
 from tt_debugger.core.text import acting
+from tt_debugger.discovery import EVERYWHERE
 from tt_debugger.tui import scout
 from tt_debugger.tui.safety import SafetyFilter
 from tt_debugger.tui.screens.help import HelpScreen
@@ -19,7 +23,7 @@ from tt_debugger.tui.themes import LOOKS
 from tt_debugger.tui.widgets.bars import TopBar
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.session_list import ListHeader, SessionList
-from tt_debugger.views.palette import ANSI, UNICODE
+from tt_debugger.views.palette import ANSI, ASCII, UNICODE
 
 SAMPLES = Path(__file__).parents[2] / "sample_sessions"
 NOW = 1_800_000_000.0
@@ -74,7 +78,7 @@ async def press(pilot, *keys) -> None:
 
 
 def titles(pilot) -> list[str]:
-    return [each.title for each in sessions(pilot)._entries]
+    return [each.title for each in sessions(pilot).entries]
 
 
 def sessions(pilot) -> SessionList:
@@ -141,7 +145,7 @@ def test_keys_move_the_cursor_and_the_preview_follows(folder, keys, place):
 
 def test_a_filter_narrows_as_one_types_is_kept_by_enter_and_cleared_by_escape(folder):
     async def script(pilot):
-        await press(pilot, "slash", *"gam")
+        await press(pilot, "f", *"gam")
         assert titles(pilot) == ["Gamma please"]
         assert str(pilot.app.screen.query_one("#filter-count", Static).content) == "1/3"
         await press(pilot, "enter")
@@ -158,7 +162,7 @@ def test_a_filter_narrows_as_one_types_is_kept_by_enter_and_cleared_by_escape(fo
 
 def test_a_filter_that_finds_nothing_says_how_to_go_on(folder):
     async def script(pilot):
-        await press(pilot, "slash", *"zz")
+        await press(pilot, "f", *"zz")
         said = " ".join(preview(pilot).split())
         assert said == "No session here has 'zz'. Esc takes the filter away."
 
@@ -206,7 +210,7 @@ def test_enter_opens_and_the_session_is_marked_when_one_comes_back(folder):
         assert sessions(pilot).cursor_place == 1
         assert "opened last" in preview(pilot)
 
-    assert drive(script, folder).opened == [(str(folder / "two.jsonl"), None)]
+    assert drive(script, folder).opened == [(str(folder / "two.jsonl"), Fragment())]
 
 
 def test_a_double_click_opens_and_a_single_one_selects(folder):
@@ -216,7 +220,7 @@ def test_a_double_click_opens_and_a_single_one_selects(folder):
         await pilot.click(SessionList, offset=(8, 2), times=2)
         await settled(pilot)
 
-    assert drive(script, folder).opened == [(str(folder / "three.jsonl"), None)]
+    assert drive(script, folder).opened == [(str(folder / "three.jsonl"), Fragment())]
 
 
 def test_r_finds_what_is_new_and_keeps_the_cursor(folder):
@@ -226,8 +230,8 @@ def test_r_finds_what_is_new_and_keeps_the_cursor(folder):
         os.utime(folder / "four.jsonl", (NOW, NOW))
         (folder / "two.jsonl").unlink()
         await press(pilot, "r")
-        names = [each.name for each in sessions(pilot)._entries]
-        assert names == ["four.jsonl", "one.jsonl", "three.jsonl"]
+        names = [each.name for each in sessions(pilot).entries]
+        assert names == ["one.jsonl", "four.jsonl", "three.jsonl"]
         assert sessions(pilot).cursor_entry.name == "three.jsonl"
 
     drive(script, folder)
@@ -237,11 +241,11 @@ def test_a_big_file_is_read_only_when_the_cursor_is_on_it(folder, monkeypatch):
     monkeypatch.setattr(scout, "READ_AT_ONCE", 10)
 
     async def script(pilot):
-        facts = [each.facts is not None for each in sessions(pilot)._entries]
+        facts = [each.facts is not None for each in sessions(pilot).entries]
         assert facts == [True, False, False]
         assert "Alpha please" in preview(pilot)
         await press(pilot, "j")
-        assert sessions(pilot)._entries[1].title == "Beta please"
+        assert sessions(pilot).entries[1].title == "Beta please"
 
     drive(script, folder)
 
@@ -270,7 +274,113 @@ def test_names_and_titles_cannot_act(tmp_path):
     (tmp_path / f"{name}.jsonl").write_bytes(jsonl(PI_HEADER | {"cwd": f"/{name}"}, row))
 
     async def script(pilot):
-        await press(pilot, "slash", *"evil")
+        await press(pilot, "f", *"evil")
         assert acting(screen_text(pilot)) == set()
 
     assert drive(script, tmp_path).safety.caught == 0
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home in which two agents keep sessions of two projects, one of them a fork."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return furnish(tmp_path / "home")
+
+
+def lines(pilot) -> list[str]:
+    """Give what the list shows, without its numbers."""
+    shown = [line[:40].strip() for line in screen_text(pilot).split("\n")[2:10]]
+    return [line for line in shown if line]
+
+
+@pytest.mark.usefixtures("home")
+def test_all_places_are_shown_by_project_and_agent_with_forks_below():
+    async def script(pilot):
+        first, *_ = lines(pilot)
+        assert first.startswith("ledger · tau  1 session")
+        shown = [line.strip("▌ ") for line in lines(pilot)]
+        assert [shown.index(each) for each in ("Books", "Water the plants", "╰ Feed the cat")] == [
+            1,
+            3,
+            4,
+        ]
+        assert shown[2].startswith("notes · pi  2 sessions")
+        assert "all places" in screen_text(pilot)
+        await press(pilot, "j")
+        assert sessions(pilot).cursor_entry.title == "Water the plants"
+        assert pilot.app.screen.query_one(TopBar)._right == "2/3 "
+        await press(pilot, "p")
+        assert "ledger · tau" not in screen_text(pilot)
+        assert titles(pilot) == ["Books", "Water the plants", "Feed the cat"]
+
+    drive(script, EVERYWHERE, (100, 30))
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+def test_all_places_fit_every_size(size):
+    async def script(pilot):
+        await press(pilot, "G", "k", "slash", *"the", "enter")
+        assert all(len(line) <= size[0] for line in screen_text(pilot).split("\n"))
+
+    assert drive(script, EVERYWHERE, size).safety.caught == 0
+
+
+def test_a_search_lists_where_something_was_said_and_enter_opens_there(home):
+    async def script(pilot):
+        await press(pilot, "slash", *"plants", "enter")
+        assert titles(pilot) == ["Water the plants"]
+        shown = lines(pilot)
+        assert shown[1:3] == [
+            "→ user       Water the plants",
+            "→ assistant  done: Water the plants",
+        ]
+        assert str(pilot.app.screen.query_one("#filter-count", Static).content) == "in 1"
+        await press(pilot, "enter", "j", "j", "enter", "escape")
+        assert len(titles(pilot)) == 3
+        await press(pilot, "enter")
+
+    def fragment(*points):
+        return Fragment(None, tuple(Point(None, each) for each in points))
+
+    assert drive(script, EVERYWHERE).opened == [
+        (str(home["alpha"]), fragment("a")),
+        (str(home["alpha"]), fragment("b")),
+        (str(home["gamma"]), fragment()),
+    ]
+
+
+@pytest.mark.usefixtures("home")
+def test_a_search_that_finds_nothing_says_how_to_go_on():
+    async def script(pilot):
+        await press(pilot, "slash", *"zebra", "enter")
+        assert " ".join(preview(pilot).split()) == "Nobody said 'zebra'. Esc ends the search."
+        await press(pilot, "f", *"bo", "enter")
+        assert titles(pilot) == ["Books"]
+        await press(pilot, "slash", *"the", "enter")
+        assert len(titles(pilot)) == 2
+
+    drive(script, EVERYWHERE)
+
+
+@pytest.mark.usefixtures("home")
+def test_what_is_no_session_of_its_agent_leaves_the_list_once_it_is_read():
+    async def script(pilot):
+        assert len(titles(pilot)) == 3
+        assert "1 other file" in screen_text(pilot)
+
+    drive(script, EVERYWHERE)
+
+
+@pytest.mark.usefixtures("home")
+def test_without_colour_and_unicode_families_are_drawn_all_the_same(monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "UNICODE", ASCII)
+
+    async def script(pilot):
+        assert "` Feed the cat" in screen_text(pilot)
+
+    drive(script, EVERYWHERE)

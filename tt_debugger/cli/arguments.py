@@ -9,8 +9,8 @@ import click
 
 from tt_debugger.cli import output
 from tt_debugger.core.refs import Fragment, parse_fragment
-from tt_debugger.debugger import Debugger, split_location
-from tt_debugger.errors import UsageError
+from tt_debugger.debugger import Debugger, exists, split_location
+from tt_debugger.errors import CannotReadError, UsageError
 from tt_debugger.storage.stdin import STDIN
 
 _SHIELD = "\0"
@@ -32,10 +32,36 @@ def shielded(arguments: Sequence[str]) -> list[str]:
     return [f"{_SHIELD}{each}" if each.startswith(f"{STDIN}#") else each for each in arguments]
 
 
+def located(text: str) -> tuple[str, Fragment]:
+    """Split LOCATION[#FRAGMENT]; a location that is no path may be the id of a session.
+
+    Raises AmbiguousRefError where several sessions have it, CannotReadError where none has.
+    """
+    path, fragment = split_location(text)
+    if exists(path):
+        return path, fragment
+    # Only who gives an id pays for the search.
+    from tt_debugger.discovery.naming import may_be_id, session_named
+
+    if not may_be_id(path):
+        return path, fragment
+    named = session_named(path)
+    if named is None:
+        raise CannotReadError(
+            f"cannot read {path}: there is no such file, and no session whose id begins so",
+            "`ttdbg ls` lists the sessions that are found; an id needs 4 letters at least",
+        )
+    if named.session is None:
+        return named.location, fragment
+    if fragment.session is not None:
+        raise UsageError(f"{path} is a session already", f"leave {fragment.session}: out")
+    return named.location, Fragment(named.session, fragment.points)
+
+
 @contextmanager
 def opened(text: str) -> Generator[tuple[Debugger, Fragment]]:
     """Open a location; say on stderr what reading it found."""
-    path, fragment = split_location(text)
+    path, fragment = located(text)
     with Debugger.open(path, fragment.session) as debugger:
         _narrate(debugger, path)
         yield debugger, fragment
@@ -47,8 +73,8 @@ def two_points(a: str, b: str) -> Generator[tuple[tuple[Debugger, int], tuple[De
 
     Two points of one session are given with one debugger, so that they stand in one tree.
     """
-    path, fragment = split_location(a)
-    other_path, other = (path, parse_fragment(b[1:])) if b[:1] == "#" else split_location(b)
+    path, fragment = located(a)
+    other_path, other = (path, parse_fragment(b[1:])) if b[:1] == "#" else located(b)
     with ExitStack() as stack:
         mine = theirs = _opened(stack, path, fragment.session)
         if (other_path, other.session) != (path, fragment.session):

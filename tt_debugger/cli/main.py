@@ -48,17 +48,19 @@ def cli(ctx: click.Context) -> None:
     Open what an agent left behind, see the tree of everything that was tried, and the exact
     state at every checkpoint.
 
-    Without a command, the sessions in this folder are shown to choose from.
+    Without a command, the sessions that agents keep and those in this folder are shown to choose
+    from.
 
-    A LOCATION is the path of a session file, a folder that holds sessions, or - for what is
-    piped in. LOCATION#REF names a point in it: @ (the active leaf), root, an id or its unique
-    prefix, row=14, label=NAME, line=7, time=2026-01-31T12:00Z; ~3 goes three parents up, +3
-    three children down, A..B is a range.
+    A LOCATION is the path of a session file, a folder that holds sessions, the id of a session
+    that its agent keeps or the beginning of it, or - for what is piped in. LOCATION#REF names a
+    point in it: @ (the active leaf), root, an id or its unique prefix, row=14, label=NAME,
+    line=7, time=2026-01-31T12:00Z; ~3 goes three parents up, +3 three children down, A..B is a
+    range.
     """
     if ctx.invoked_subcommand is not None:
         return
     if sys.stdin.isatty() and sys.stdout.isatty():
-        importlib.import_module(f"{commands.__name__}.open").browse(".")
+        importlib.import_module(f"{commands.__name__}.open").browse()
     else:
         click.echo(ctx.get_help(), err=True)
         ctx.exit(UsageError.exit_code)

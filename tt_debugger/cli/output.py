@@ -139,6 +139,11 @@ def plain_lines(texts: Iterable[str]) -> None:
         sys.stdout.write(text + "\n")
 
 
+def flush() -> None:
+    """Let whoever reads have all that is written so far."""
+    sys.stdout.flush()
+
+
 def is_terminal() -> bool:
     """Tell whether stdout is a terminal that understands escapes."""
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -79,6 +79,12 @@ class Code(enum.StrEnum):
     """The version of a state's schema is another than that of the state before."""
     OPEN_INTENT = "TT411", Severity.WARNING
     """A step was intended and never said to be done."""
+    VERSIONS_DIFFER = "TT412", Severity.NOTE
+    """Another version of the agent would go on with something else."""
+    STALE_HANDOFF = "TT413", Severity.WARNING
+    """A handoff is older than the session that it names."""
+    NO_CHECKPOINT = "TT414", Severity.WARNING
+    """A handoff names a checkpoint that is not there."""
 
 
 class Finding(msgspec.Struct, frozen=True):

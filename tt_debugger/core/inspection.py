@@ -14,7 +14,7 @@ import msgspec
 from tt_debugger.core.changes import Change, State
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.messages import Call, Result, calls_in, results_in
-from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.model import Kind, Role, Session
 from tt_debugger.core.tree import NO_ROW
 
 FARTHEST = 64
@@ -103,18 +103,19 @@ def _results_below(
     return found
 
 
-_NEXT_TURN = frozenset((Kind.MESSAGE, Kind.TOOL_CALL))
-
-
 def _rows_below(session: Session, row: int) -> Iterator[int]:
-    """Give the rows down to the next turn, on each branch; the heirs first."""
+    """Give the rows down to what the user says next, on each branch; the heirs first.
+
+    Calls that ran side by side may be rows of their own, before the first of their results.
+    """
     waiting = _children(session, row)
     for _ in range(FARTHEST):
         if not waiting:
             return
         below = waiting.pop()
         yield below
-        if session.heads.kind(below) not in _NEXT_TURN:
+        is_next_turn = session.heads.kind(below) is Kind.MESSAGE
+        if not (is_next_turn and session.heads.role(below) is Role.USER):
             waiting += _children(session, below)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from tt_debugger.core.model import Kind, Role, Session, Usage
+from tt_debugger.core.refs import quoted
+from tt_debugger.core.text import common_start
 
 Key = tuple[str, int]
 """What an entry is known by: its location, and its place among those there."""
@@ -15,14 +19,19 @@ ALIKE = 75
 """How much of a word must be in a text, in percent, where it is not there letter for letter."""
 SHORTEST_ALIKE = 4
 """Letters that a word needs before one that is only alike is good enough."""
+SHORT_ID = 8
+"""Letters of an id that are shown at least."""
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_TIME = re.compile(r"\A\d{4}-\d\d-\d\dT[\dZ-]+_")
 
 
 class Facts(msgspec.Struct, frozen=True):
     """What the index of a session tells at a glance. Times are seconds since 1970 or None."""
 
     title: str | None = None
-    project: str = ""
-    """The last part of the folder in which the agent worked."""
+    cwd: str = ""
+    """The folder in which the agent worked."""
     first_words: str = ""
     """The beginning of the user's first message."""
     began: float | None = None
@@ -35,13 +44,26 @@ class Facts(msgspec.Struct, frozen=True):
     tokens: int = 0
     cost: float = 0.0
     models: tuple[str, ...] = ()
+    id: str = ""
+    forked_from: str = ""
+    """The id or the path of the session that this one was forked from, as it says itself."""
+    openings: tuple[str, ...] = ()
+    """Digests of how it began, of which a copy has at least one too."""
+    started: tuple[str, ...] = ()
+    """The locations of the sessions that it started."""
+
+    @property
+    def project(self) -> str:
+        """The last part of the folder in which the agent worked."""
+        return last_part(self.cwd)
 
 
 class Entry(msgspec.Struct, frozen=True):
     """One session of a listing. `facts` are None until its index was read.
 
     `session` is its id where the location holds several, None for the only one; `place` counts
-    those of one location, the newest first. `failed` says why it cannot be read.
+    those of one location, the newest first. `failed` says why it cannot be read. `is_kept` says
+    that its agent keeps it, so that its id alone names it.
     """
 
     location: str
@@ -52,6 +74,7 @@ class Entry(msgspec.Struct, frozen=True):
     place: int = 0
     facts: Facts | None = None
     failed: str | None = None
+    is_kept: bool = False
 
     @property
     def key(self) -> Key:
@@ -76,6 +99,33 @@ class Entry(msgspec.Struct, frozen=True):
         return (facts and (facts.title or facts.first_words)) or self.name
 
     @property
+    def id(self) -> str:
+        """The id of the session; until its index was read, what the name of its file says."""
+        facts = self.facts
+        return (facts.id if facts else self.session) or named_id(self.location)
+
+    def ref(self, short: Mapping[str, str]) -> str:
+        """Give what opens it again: a short id if its agent keeps it, else its location.
+
+        Of the ids that are known `short` has what is enough of them.
+        """
+        if not self.is_kept:
+            return self.location if self.session is None else f"{self.location}#{self.scope}"
+        # An id that no name of a file told may have a twin among files that were not read.
+        own = self.session or self.id
+        return quoted(short.get(own, own))
+
+    @property
+    def scope(self) -> str:
+        """What stands before a point in its location: its id where there are several."""
+        return "" if self.session is None else f"{quoted(self.session)}:"
+
+    @property
+    def cwd(self) -> str:
+        """The folder in which the agent worked, empty where it is not known."""
+        return self.facts.cwd if self.facts else ""
+
+    @property
     def project(self) -> str:
         """The project, empty where it is not known."""
         return self.facts.project if self.facts else ""
@@ -92,10 +142,34 @@ def last_part(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
-def facts_of(session: Session) -> Facts:
-    """Give the facts of a session, in one walk over its index."""
-    began = ended = None
-    first_words = ""
+def named_id(path: str) -> str:
+    """Give the id that the name of a session's file says: a UUID at its end, or what agents write.
+
+    That is all of the name, or what follows its time.
+    """
+    stem = last_part(path).partition(".jsonl")[0].removesuffix(".json").removesuffix(".ndjson")
+    found = _UUID.search(stem)
+    return found[0] if found else _TIME.sub("", stem)
+
+
+def short_ids(ids: Iterable[str]) -> dict[str, str]:
+    """Give the shortest beginning of each id that no other one has, of at least some letters."""
+    in_order = sorted(set(ids))
+    short: dict[str, str] = {}
+    for place, name in enumerate(in_order):
+        others = (*in_order[max(place - 1, 0) : place], *in_order[place + 1 : place + 2])
+        needed = max((common_start(name, other) + 1 for other in others), default=1)
+        short[name] = name[: max(needed, SHORT_ID)]
+    return short
+
+
+def facts_of(session: Session, started: Iterable[str] = ()) -> Facts:
+    """Give the facts of a session, in one walk over its index.
+
+    `started` are the locations of the sessions that it started.
+    """
+    began = ended = asked = None
+    first_words = first_answer = ""
     errors = compactions = 0
     used = Usage()
     models: dict[str, None] = {}
@@ -105,7 +179,9 @@ def facts_of(session: Session) -> Facts:
             began = head.time if began is None else min(began, head.time)
             ended = head.time if ended is None else max(ended, head.time)
         if not first_words and head.kind is Kind.MESSAGE and head.role is Role.USER:
-            first_words = head.summary
+            first_words, asked = head.summary, head.time
+        if first_words and not first_answer and head.role is Role.ASSISTANT:
+            first_answer = f"{head.name} {head.summary}".strip()
         if head.kind is Kind.MODEL_CHANGE and head.summary:
             models[head.summary] = None
         if head.usage is not None:
@@ -114,7 +190,7 @@ def facts_of(session: Session) -> Facts:
         errors += head.failed
     return Facts(
         session.title,
-        last_part(session.cwd or ""),
+        session.cwd or "",
         first_words,
         began,
         ended,
@@ -126,7 +202,22 @@ def facts_of(session: Session) -> Facts:
         used.total or used.context,
         used.cost,
         tuple(models),
+        session.id,
+        session.forked_from or "",
+        tuple(_openings(first_words, asked, first_answer)),
+        tuple(started),
     )
+
+
+def _openings(question: str, asked: float | None, answer: str) -> Iterator[str]:
+    """Give digests of the first question with its time, and with its answer.
+
+    Some agents give what they copy another time, and an answer may be cut where it is copied.
+    """
+    for said in (answer, "" if asked is None else f"{asked:.3f}"):
+        if question and said:
+            text = f"{question}\0{said}".encode(errors="replace")
+            yield hashlib.sha256(text).hexdigest()[:16]
 
 
 class Sort(enum.StrEnum):

@@ -1,10 +1,10 @@
 """Messages: what an agent keeps of a talk, read into parts, whatever wire shape it has.
 
 Agents write the same few things under different names: Pi and Tau in camelCase, Anthropic by the
-types of blocks, OpenAI with calls beside the content. Two tables tell them apart, one by the type
-of a block, one by the fields of a message; whoever draws or matches parts knows no wire shape.
-What is read comes from a file, so any field may have any type, and what no table knows stays as
-it is.
+types of blocks, OpenAI with calls beside the content, or as items of their own (see
+`core.response_items`). Two tables tell them apart, one by the type of a block, one by the fields
+of a message; whoever draws or matches parts knows no wire shape. What is read comes from a file,
+so any field may have any type, and what no table knows stays as it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.changes import Append, Change, Put, Splice
+from tt_debugger.core.contents import content_as_message
 from tt_debugger.core.json import as_list, as_map, text_or_none
+from tt_debugger.core.response_items import is_item, item_as_message
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -115,12 +117,14 @@ def messages_in(changes: Sequence[Change]) -> list[dict[str, Any]]:
                 values += several
             case _:
                 pass
-    return [as_map(each) for each in values if isinstance(as_map(each).get("role"), str)]
+    found = map(as_map, values)
+    return [each for each in found if isinstance(each.get("role"), str) or is_item(each)]
 
 
 def read_message(value: Any) -> Reading:
     """Give a message of any shape by its parts."""
     message = as_map(value)
+    message = item_as_message(message) or content_as_message(message) or message
     role = _name(message.get("role"))
     facts = tuple(message[key] for key in _FACTS if isinstance(message.get(key), str))
     failed = _is_failed(message) or text_or_none(message.get("stopReason")) in _FAILED_STOPS

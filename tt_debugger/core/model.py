@@ -9,12 +9,13 @@ from __future__ import annotations
 import enum
 import math
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import chain, compress, count
+from itertools import chain, compress, count, pairwise
+from operator import attrgetter
 from typing import Any, NewType, Protocol
 
 import msgspec
@@ -142,6 +143,14 @@ class Checkpoint(msgspec.Struct, frozen=True):
     head: Head
 
 
+class Span(msgspec.Struct, frozen=True, gc=False):
+    """The bytes of a record in its file, line end included."""
+
+    line: int
+    offset: int
+    length: int
+
+
 class Describe(Protocol):
     """Gives the heads of rows that are not described yet, in the order asked for."""
 
@@ -196,6 +205,8 @@ class Heads:
 
     def __init__(self, describe: Describe | None = None) -> None:
         self.describe = describe
+        self.parts: dict[int, tuple[Span, ...]] = {}
+        """Further records of rows that were written in several, beside the first of each."""
         self._kinds = bytearray()
         self._roles = bytearray()
         self._failed = bytearray()
@@ -222,7 +233,7 @@ class Heads:
         twin._stored = self._stored
         for name in (*_BYTE_COLUMNS, *_ARRAY_COLUMNS, "_texts"):
             setattr(twin, name, getattr(self, name)[:])
-        twin._steps = self._steps.copy()
+        twin._steps, twin.parts = self._steps.copy(), self.parts.copy()
         if twin._texts and isinstance(last := twin._texts[-1], _Texts):
             # Only the last block may grow; one that is described for one is described for both.
             twin._texts[-1] = last.copied()
@@ -252,16 +263,23 @@ class Heads:
         self,
         kinds: bytes,
         times: Sequence[float],
-        line: int,
+        lines: Sequence[int],
         offsets: Sequence[int],
         lengths: Sequence[int],
     ) -> None:
-        """Add checkpoints to be described later, which stand on lines that follow each other.
+        """Add checkpoints to be described later.
 
-        Of each the number of its kind as far as it is known (see `KIND_NUMBERS`), and its time,
-        NaN for none; of the first its line.
+        Of each the number of its kind as far as it is known (see `KIND_NUMBERS`), its time, NaN
+        for none, and where it stands.
         """
-        self._begin_lines(len(self), line)
+        row = len(self)
+        if lines:
+            self._begin_lines(row, lines[0])
+        if not isinstance(lines, range):
+            for place, (before, line) in enumerate(pairwise(lines), row + 1):
+                if line != before + 1:
+                    self._line_rows.append(place)
+                    self._line_numbers.append(line)
         self._kinds += kinds
         self._roles += bytes(len(kinds))
         self._failed += bytes(len(kinds))
@@ -271,6 +289,22 @@ class Heads:
         self._lengths += array("q", lengths)
         blocks = -(-len(self._kinds) // BLOCK)
         self._texts += [None] * (blocks - len(self._texts))
+
+    def extend_row(self, row: int, part: Span, time: float) -> None:
+        """Add a further record to a row, which is described anew; its time is the last one."""
+        self.parts[row] = (*self.parts.get(row, ()), part)
+        self._waiting[row] = True
+        if not math.isnan(time):
+            self._times[row] = time
+
+    def amend(self, row: int, usage: Usage | None = None, *, failed: bool = False) -> None:
+        """Take in what a later record tells of a row: what it used, and that it went wrong."""
+        # Heads that these were copied from may hold the same block.
+        texts = self._texts[row // BLOCK] = self._described(row).copied()
+        if usage is not None:
+            texts.usages[row % BLOCK] = usage
+        if failed:
+            self._failed[row] = True
 
     def __getitem__(self, row: int) -> Head:
         row = range(len(self._kinds))[row]
@@ -333,6 +367,11 @@ class Heads:
         """Give the time of a row; one that ISO 8601 cannot say is none."""
         time = self._times[row]
         return time if _has_iso_form(time) else None
+
+    def latest(self) -> float:
+        """Give the latest time of any row, minus infinity where none has a time."""
+        known = (time for time in self._times if not math.isnan(time))
+        return max(known, default=-math.inf)
 
     def step(self, row: int) -> int | None:
         """Give the format's own number of a row's step."""
@@ -535,6 +574,19 @@ def _or_none(value: int) -> int | None:
     return None if value == _ABSENT else value
 
 
+class Aside(msgspec.Struct, frozen=True, gc=False):
+    """A record that is no checkpoint: what it is called, where it stands, and after which row.
+
+    Such are headers, titles, progress, lists of saved files. `row` is NO_ROW before the first.
+    """
+
+    row: int
+    name: str
+    line: int
+    offset: int
+    length: int
+
+
 class Extent(msgspec.Struct, frozen=True):
     """How much of a file is shown: shown + skipped = size. In bytes."""
 
@@ -552,7 +604,9 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
 
     `ids` and `parents` have one item per row; `labels` maps a row to its label; `active` is the
     row of the active leaf or None; `format` is None for an empty file. `extent` is None where the
-    store has no bytes of its own.
+    store has no bytes of its own. `aliases` has further ids of rows, of the parts that a message
+    was written in; `asides` what is no checkpoint. `subsessions` has by row the names of the
+    sessions that it started, which their store can find.
     """
 
     id: SessionId
@@ -571,6 +625,11 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
     """What its format keeps for replay."""
     compared: tuple[int, int] | None = None
     """The two rows that whoever wrote it down wants to have compared."""
+    aliases: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
+    asides: Sequence[Aside] = ()
+    subsessions: Mapping[int, tuple[str, ...]] = msgspec.field(
+        default_factory=dict[int, tuple[str, ...]]
+    )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -600,13 +659,20 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
         return {name: row for row, name in enumerate(self.ids)}
 
     def rows_of(self, names: Collection[str]) -> dict[str, int]:
-        """Give the rows of some ids; what is no id here is left out.
+        """Give the rows of some ids, aliases too; what is no id here is left out.
 
         Of a few ids this asks for less memory than `rows`, which has every one.
         """
+        also = {name: self.aliases[name] for name in names if name in self.aliases}
         if not names or "rows" in vars(self):
-            return {name: self.rows[name] for name in names if name in self.rows}
-        return {name: row for row, name in enumerate(self.ids) if name in names}
+            return also | {name: self.rows[name] for name in names if name in self.rows}
+        return also | {name: row for row, name in enumerate(self.ids) if name in names}
+
+    def asides_at(self, row: int) -> Sequence[Aside]:
+        """Give what stands behind a row and is no checkpoint; of the first, before it too."""
+        first = NO_ROW if row == 0 else row
+        begin = bisect_left(self.asides, first, key=_row_of)
+        return self.asides[begin : bisect_right(self.asides, row, key=_row_of)]
 
     @cached_property
     def tree(self) -> Tree:
@@ -676,6 +742,9 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
         if not isinstance(order, range):
             nearest = [nearest[position] for position in self.positions]
         return array("q", map(sizes.__getitem__, nearest[: len(self)]))
+
+
+_row_of = attrgetter("row")
 
 
 def iso_time(seconds: float | None) -> str | None:

@@ -188,10 +188,11 @@ class Resolver:
     def _marked(self, name: str) -> int:
         if name not in self._marks:
             self._unknown(f"mark {name!r}", sorted(self._marks))
-        row = self._session.rows.get(self._marks[name])
+        name_of = self._marks[name]
+        row = self._session.rows.get(name_of, self._session.aliases.get(name_of))
         if row is None:
             raise UnknownRefError(
-                f"the checkpoint {self._marks[name]!r} of mark {name!r} is not in this session",
+                f"the checkpoint {name_of!r} of mark {name!r} is not in this session",
                 "set the mark again, or drop it",
             )
         return row
@@ -207,8 +208,9 @@ class Resolver:
                 raise UnknownRefError("there is no root: the session has no checkpoints")
             return session.active_path[0]
         for name in (unquote(text), text):
-            if name in session.rows:
-                return session.rows[name]
+            row = session.rows.get(name, session.aliases.get(name))
+            if row is not None:
+                return row
         rows = self._with_prefix(unquote(text))
         if not rows and _is_number(text) and 1 <= int(text) <= len(session):
             hint = f"for the row of this number: row={text}"
@@ -220,12 +222,12 @@ class Resolver:
         if not prefix:
             return []
         ids = self._sorted_ids()
-        rows: list[int] = []
+        rows: dict[int, None] = {}
         for name, row in ids[bisect.bisect_left(ids, (prefix, NO_ROW)) :]:
             if not name.startswith(prefix):
                 break
-            rows.append(row)
-        return rows
+            rows[row] = None
+        return list(rows)
 
     def _numbered(self, number: int) -> int:
         if not 1 <= number <= len(self._session):
@@ -256,6 +258,9 @@ class Resolver:
                 following = heads.line(row + 1) if row + 1 < len(self._session) else None
                 if following is None or line < following:
                     return row
+        for row, parts in heads.parts.items():
+            if any(part.line == line for part in parts):
+                return row
         raise UnknownRefError(f"no checkpoint's record is on line {line}")
 
     def _at_step(self, step: int) -> int:
@@ -300,7 +305,8 @@ class Resolver:
 
     def _sorted_ids(self) -> list[tuple[str, int]]:
         if self._by_id is None:
-            self._by_id = sorted((name, row) for row, name in enumerate(self._session.ids))
+            named = ((name, row) for row, name in enumerate(self._session.ids))
+            self._by_id = sorted((*named, *self._session.aliases.items()))
         return self._by_id
 
 

@@ -134,27 +134,31 @@ class Replay:
     def _bytes_of(self, row: int) -> int:
         return self.session.heads.length(row) or 0
 
-    def extended(self, session: Session) -> Replay:
-        """Give the replay of what this session has grown into, with all that is known of it.
+    def extended(self, session: Session, kept: int | None = None) -> Replay:
+        """Give the replay of what this session has become, with what is known of rows it kept.
 
-        The rules and bodies must answer for the new session too. Nothing is taken over from a
-        session that the new one does not begin with.
+        Those are its first ones, all if it is not said how many. The rules and bodies must answer
+        for the new session too. Nothing is taken over from a session that the new one does not
+        begin with.
         """
         replay = Replay(session, self._rules, self._bodies)
-        size = len(self.session)
+        size = len(self.session) if kept is None else kept
+        # A parent that stands further down may be one that was not kept.
+        stand = size == len(self.session) or session.tree.has_parents_first
         if (
-            0 < size <= len(session)
+            stand
+            and 0 < size <= len(session)
             # A last record without its line end may have been written anew.
             and session.heads[size - 1] == self.session.heads[size - 1]
-            and session.ids[:size] == self.session.ids
-            and session.parents[:size] == self.session.parents
+            and session.ids[:size] == self.session.ids[:size]
+            and session.parents[:size] == self.session.parents[:size]
             and (replay._start, replay._above_roots) == (self._start, self._above_roots)
         ):
-            replay._memos.take_over(self._memos)
-            replay._states.take_over(self._states)
-            replay._ends.take_over(self._ends)
-            replay._last_states.take_over(self._last_states)
-            replay._steps.take_over(self._steps)
+            replay._memos.take_over(self._memos, size)
+            replay._states.take_over(self._states, size)
+            replay._ends.take_over(self._ends, size)
+            replay._last_states.take_over(self._last_states, size)
+            replay._steps.take_over(self._steps, size)
         return replay
 
     def step(self, row: int) -> Step:
@@ -342,10 +346,11 @@ class _Kept(Generic[_T]):
             oldest, _ = self._values.popitem(last=False)
             self._weight -= self._weigh(oldest)
 
-    def take_over(self, others: _Kept[_T]) -> None:
-        """Add all that another one keeps."""
+    def take_over(self, others: _Kept[_T], below: int) -> None:
+        """Add all that another one keeps of the rows below one."""
         for row, value in others._values.items():
-            self.keep(row, value)
+            if row < below:
+                self.keep(row, value)
 
 
 def _spacing(every: int, most: int, deepest: int) -> int:

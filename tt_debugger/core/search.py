@@ -79,7 +79,11 @@ class Query(msgspec.Struct, frozen=True):
         text = text.strip()
         if not text:
             return None
-        is_exact = text != text.lower()
+        return cls.of(text, is_exact=text != text.lower())
+
+    @classmethod
+    def of(cls, text: str, *, is_exact: bool) -> Query:
+        """Look for a text as it is, found whatever the case unless it is exact."""
         needle = text if is_exact else text.casefold()
         return cls(text, is_exact, needle, _data(needle, is_exact=is_exact))
 
@@ -106,19 +110,15 @@ class Query(msgspec.Struct, frozen=True):
 
     def in_body(self, row: int, body: Body) -> Hit | None:
         """Look into each key and each text of a row's body, in the order they are written."""
-        waiting: list[Any] = [body]
-        while waiting:
-            value = waiting.pop()
-            if isinstance(value, str):
-                hit = self._in_text(row, value)
-                if hit is not None:
-                    return hit
-            elif isinstance(value, dict):
-                for key, item in reversed(cast("dict[str, Any]", value).items()):
-                    waiting += (item, key)
-            elif isinstance(value, list):
-                waiting += reversed(cast("list[Any]", value))
-        return None
+        return next(filter(None, (self._in_text(row, text) for text in _texts(body))), None)
+
+    def may_be_in_index(self, text: str) -> bool:
+        """Tell whether it is in what the index says of some rows, as one text."""
+        if CUT not in self.needle:
+            # Nearly every long summary ends so; text that is all ASCII is folded many times as
+            # fast.
+            text = text.replace(CUT, "\n")
+        return self.needle in self.folded(text)
 
     def may_be_in(self, record: bytes) -> bool:
         """Tell whether `in_body` may find it in a record of JSON text; only a no is certain."""
@@ -148,6 +148,47 @@ class Query(msgspec.Struct, frozen=True):
         return _hit(row, text, begin, end)
 
 
+class Expression(msgspec.Struct, frozen=True):
+    """A regular expression to look for, in the places in which a query looks."""
+
+    text: str
+    pattern: re.Pattern[str]
+
+    @classmethod
+    def parse(cls, text: str, *, ignores_case: bool) -> Expression:
+        """Read an expression. Raises ValueError where it is none."""
+        try:
+            return cls(text, re.compile(text, re.IGNORECASE if ignores_case else 0))
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ValueError(str(error)) from error
+
+    def in_index(self, session: Session, row: int) -> Hit | None:
+        """Look into what the index has of a row: label, id, name and summary."""
+        found = (self._in_text(row, text) for text in _index_texts(session, row))
+        return next(filter(None, found), None)
+
+    def in_body(self, row: int, body: Body) -> Hit | None:
+        """Look into each key and each text of a row's body, in the order they are written."""
+        return next(filter(None, (self._in_text(row, text) for text in _texts(body))), None)
+
+    def in_gap(self, row: int, data: bytes) -> Hit | None:
+        """Look into bytes that are no record."""
+        return self._in_text(row, data.decode(errors="replace"))
+
+    def may_be_in(self, record: bytes) -> bool:
+        """Tell that it may be in any record: how JSON writes what it matches is not known."""
+        return True
+
+    def may_be_in_index(self, text: str) -> bool:
+        """Tell that it may be in any index."""
+        return True
+
+    def _in_text(self, row: int, text: str) -> Hit | None:
+        found = self.pattern.search(text)
+        # What matches nothing would match everything.
+        return _hit(row, text, *found.span()) if found and found[0] else None
+
+
 def _data(needle: str, *, is_exact: bool) -> bytes | None:
     added = (each if is_exact else each.casefold() for each in _ADDED)
     if _ESCAPED.search(needle) or any(needle in each for each in added):
@@ -156,6 +197,19 @@ def _data(needle: str, *, is_exact: bool) -> bytes | None:
         return needle.encode()
     except UnicodeEncodeError:
         return None
+
+
+def _texts(body: Body) -> Iterator[str]:
+    waiting: list[Any] = [body]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            for key, item in reversed(cast("dict[str, Any]", value).items()):
+                waiting += (item, key)
+        elif isinstance(value, list):
+            waiting += reversed(cast("list[Any]", value))
 
 
 def _index_texts(session: Session, row: int) -> Iterator[str]:
@@ -215,7 +269,7 @@ Run = Callable[[int, int], bytes | None]
 
 def scan(
     session: Session,
-    query: Query,
+    query: Query | Expression,
     start: int,
     records: Records,
     bodies: Callable[[Sequence[int]], Sequence[Body]],
@@ -243,7 +297,7 @@ class _Scan:
     def __init__(
         self,
         session: Session,
-        query: Query,
+        query: Query | Expression,
         start: int,
         records: Records,
         bodies: Callable[[Sequence[int]], Sequence[Body]],
@@ -279,7 +333,7 @@ class _Scan:
     def _in_index(self, rows: range) -> list[Hit]:
         """Give the hits in the index; what all rows say is first looked through as one text."""
         session, query = self._session, self._query
-        if query.needle not in _folded_index(session, query, rows):
+        if not query.may_be_in_index(_index_text(session, rows)):
             return []
         found = (query.in_index(session, row) for row in rows)
         hits = [hit for hit in found if hit is not None]
@@ -323,17 +377,13 @@ class _Scan:
         return [hit for hit in found if hit is not None]
 
 
-def _folded_index(session: Session, query: Query, rows: range) -> str:
-    """Give all that the index has of some rows as one text, folded."""
+def _index_text(session: Session, rows: range) -> str:
+    """Give all that the index has of some rows as one text."""
     part = slice(rows.start, rows.stop)
     texts = [*session.ids[part], *session.heads.texts(part)]
     if session.labels:
         texts += [session.labels[row] for row in rows if row in session.labels]
-    text = "\n".join(texts)
-    if CUT not in query.needle:
-        # Nearly every long summary ends so; text that is all ASCII is folded many times as fast.
-        text = text.replace(CUT, "\n")
-    return query.folded(text)
+    return "\n".join(texts)
 
 
 class Jump(msgspec.Struct, frozen=True):
@@ -401,6 +451,11 @@ class Search:
             (max(begin - self._size, 0), max(end - self._size, 0)),
         ):
             self._open[low:high] = bytes(high - low)
+
+    @property
+    def size(self) -> int:
+        """The rows that are looked into, and are to be."""
+        return self._size
 
     @property
     def is_done(self) -> bool:

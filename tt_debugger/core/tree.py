@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, compress, count, pairwise
 from operator import ne
@@ -30,13 +30,16 @@ class Links:
     Most have an id and hang on the record before, so columns say so, and only what is otherwise
     is kept by row: `named` has, of each record without a text as its id, what stands there and
     the name to use (`L<line>`); `hung` has the parent of each that hangs elsewhere, None for a
-    root. A parent may be anything that a file can hold.
+    root. A parent may be anything that a file can hold. `aliases` has further ids of rows; what
+    `passed` has is the id of no row, and who hangs on it hangs on what stands there instead.
     """
 
     def __init__(self) -> None:
         self.ids: list[str] = []
         self.named: dict[int, tuple[object, str]] = {}
         self.hung: dict[int, object] = {}
+        self.aliases: dict[str, int] = {}
+        self.passed: dict[str, str | None] = {}
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -61,6 +64,11 @@ class Links:
         for place in compress(count(), map(ne, parents, chain((before,), ids))):
             self.hung[row + place] = parents[place]
 
+    def rename(self, row: int, own_id: str) -> None:
+        """Give a record another id; the one that it had still means it."""
+        self.aliases[self.ids[row]] = row
+        self.ids[row] = own_id
+
     def parent(self, row: int) -> object:
         """Give the parent that a record names."""
         before = self.ids[row - 1] if row else None
@@ -70,6 +78,7 @@ class Links:
         """Give links that can grow apart from these."""
         twin = Links()
         twin.ids, twin.named, twin.hung = self.ids.copy(), self.named.copy(), self.hung.copy()
+        twin.aliases, twin.passed = self.aliases.copy(), self.passed.copy()
         return twin
 
 
@@ -90,7 +99,8 @@ def link(links: Links, place: Places = lambda _row: (None, None)) -> Linked:
     ids, repeated, findings = _distinct_ids(links, place)
     parents = array("q", range(NO_ROW, len(links) - 1))
     rows = _rows_named(links, repeated)
-    for row, parent in links.hung.items():
+    for row, named in links.hung.items():
+        parent = _not_passed(links.passed, named) if links.passed else named
         parents[row] = rows.get(parent, NO_ROW) if isinstance(parent, str) else NO_ROW
         if parents[row] == NO_ROW and parent is not None:
             findings.append(_missing_parent(parent, ids[row], *place(row)))
@@ -171,15 +181,28 @@ def _repeated(links: Links) -> list[int]:
 
 def _rows_named(links: Links, repeated: Sequence[int]) -> dict[str, int]:
     """Give the row of each id that a row names which does not simply hang on the one before."""
-    wanted = {parent for parent in links.hung.values() if isinstance(parent, str)}
+    named = links.hung.values()
+    if links.passed:
+        named = (_not_passed(links.passed, parent) for parent in named)
+    wanted = {parent for parent in named if isinstance(parent, str)}
     wanted.update(links.ids[row] for row in repeated)
     if not wanted:
         return {}
-    rows = {name: row for row, name in enumerate(links.ids) if name in wanted}
+    rows = {name: row for name, row in links.aliases.items() if name in wanted}
+    rows |= {name: row for row, name in enumerate(links.ids) if name in wanted}
     rows.pop("", None)
     # An empty id is a name for what names it, though it is not shown.
     rows.update(("", row) for row, (own, _) in links.named.items() if own == "")
     return rows
+
+
+def _not_passed(passed: Mapping[str, str | None], parent: object) -> object:
+    """Give what a record hangs on by the parent that it names; a circle leads back to that."""
+    for _ in range(len(passed)):
+        if not isinstance(parent, str) or parent not in passed:
+            break
+        parent = passed[parent]
+    return parent
 
 
 def _free(name: str, taken: set[str]) -> str:

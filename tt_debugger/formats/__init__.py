@@ -7,6 +7,7 @@ installed beside ttdbg adds its own through the entry point group `ttdbg.formats
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,8 +15,10 @@ import msgspec
 
 from tt_debugger.errors import CannotReadError, StoreError, outside_errors
 from tt_debugger.storage.files import folder_refused
+from tt_debugger.storage.probe import DatabaseProbe
 from tt_debugger.storage.probe import probe as look_at
 from tt_debugger.storage.signatures import signature_of
+from tt_debugger.storage.sqlite import MAGIC
 from tt_debugger.store import Match, Probe, Store
 
 GROUP = "ttdbg.formats"
@@ -37,12 +40,15 @@ def known_formats() -> tuple[type[Store], ...]:
 @cache
 def own_formats() -> tuple[type[Store], ...]:
     """Give the stores of the modules of this package."""
+    return tuple(each_own_format())
+
+
+def each_own_format() -> Iterator[type[Store]]:
+    """Give the same one by one, each as soon as it is imported."""
     names = sorted(path.stem for path in Path(__path__[0]).iterdir())
-    return tuple(
-        importlib.import_module(f"{__name__}.{name}").STORE
-        for name in names
-        if name.isidentifier() and not name.startswith("_") and name not in _NOT_FORMATS
-    )
+    for name in names:
+        if name.isidentifier() and not name.startswith("_") and name not in _NOT_FORMATS:
+            yield importlib.import_module(f"{__name__}.{name}").STORE
 
 
 @cache
@@ -95,7 +101,7 @@ def is_session(folder: str) -> bool:
 def _unrecognised(probe: Probe) -> CannotReadError:
     if probe.inside is not None:
         return folder_refused(probe.location)
-    signature = signature_of(probe.head)
+    signature = signature_of(MAGIC if isinstance(probe, DatabaseProbe) else probe.head)
     names = ", ".join(sorted(store.format for store in known_formats()))
     known = f"known formats: {names}; see `ttdbg formats`"
     if signature is not None:

@@ -40,9 +40,12 @@ class BundleReading(Reading):
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Take the head, a checkpoint, or one of the other parts, which are no checkpoints."""
         if MARK in record:
+            self.take_aside("head", place)
             self._take_head(record, place)
         elif PART not in record or "id" in record:
             self._take_entry(record, place)
+        else:
+            self.take_aside(f"{record[PART]}", place)
 
     def _take_head(self, record: dict[str, Any], place: Place) -> None:
         try:
@@ -158,6 +161,7 @@ class Bundle(JsonlFile):
 
     format: ClassVar[str] = "bundle"
     about: ClassVar[str] = "bundles that `ttdbg export --bundle` writes for bug reports"
+    verified: ClassVar[str] = "written by ttdbg itself"
     reading: ClassVar[type[Reading]] = BundleReading
 
     @classmethod

@@ -24,6 +24,7 @@ class Jsonl(LooseFile):
 
     format: ClassVar[str] = "jsonl"
     about: ClassVar[str] = "any other JSONL: its lines as a list of records"
+    verified: ClassVar[str] = "no agent to compare with: a record is what its line says"
     reading: ClassVar[type[LooseReading]] = LinesReading
 
     @classmethod

@@ -25,6 +25,7 @@ class JsonlTree(LooseFile):
 
     format: ClassVar[str] = "jsonl_tree"
     about: ClassVar[str] = "trees in any JSONL whose records carry an id and a parent"
+    verified: ClassVar[str] = "no agent to compare with: ids and parents as they stand"
     reading: ClassVar[type[LooseReading]] = TreeReading
 
     @classmethod

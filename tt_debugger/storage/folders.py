@@ -10,7 +10,7 @@ import enum
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -22,8 +22,10 @@ MOST_DEEP = 12
 """Folders within folders that are looked into."""
 MOST_NAMES = 200_000
 """Names that are looked at."""
-SUFFIXES = frozenset((".jsonl", ".ndjson", ".json"))
-AGENT_HOMES = frozenset((".pi", ".tau", ".claude", ".codex"))
+SUFFIXES = frozenset((".jsonl", ".ndjson", ".json", ".traj", ".md", ".db", ".sqlite"))
+COMPRESSED = ".jsonl.zst"
+"""How the name of a compressed session ends."""
+AGENT_HOMES = frozenset((".pi", ".tau", ".claude", ".codex", ".gemini", ".qwen", ".copilot"))
 """Hidden folders that are looked into: there agents keep their sessions."""
 _NEVER_ENTERED = frozenset(
     ("node_modules", "__pycache__", "venv", "site-packages", "$RECYCLE.BIN", "lost+found")
@@ -31,11 +33,16 @@ _NEVER_ENTERED = frozenset(
 
 
 class FileFound(msgspec.Struct, frozen=True):
-    """A file that may hold sessions."""
+    """A file that may hold sessions.
+
+    `stamp` is what the system says of it: if nothing of that differs, nobody has changed the file.
+    """
 
     path: str
     size: int
     modified: float
+    stamp: tuple[int, ...] = ()
+    """Device, inode, size, and when content and file were changed, in nanoseconds."""
 
 
 class Why(enum.Enum):
@@ -60,16 +67,27 @@ class PassedBy(msgspec.Struct, frozen=True):
 
 
 def files_under(
-    location: str, *, most_deep: int = MOST_DEEP, most_names: int = MOST_NAMES
+    location: str,
+    *,
+    most_deep: int = MOST_DEEP,
+    most_names: int = MOST_NAMES,
+    without: Collection[str] = (),
+    also: Collection[str] = (),
+    as_one: Callable[[str], FileFound | None] | None = None,
 ) -> Iterator[FileFound | PassedBy]:
     """Go over what lies in a folder, the nearest first; a file is itself all there is.
+
+    The folders of the real paths `without` are gone over by somebody else: they are not named.
+    Names with the suffixes `also` may be those of sessions too. A folder of which `as_one` gives
+    something is that, and is not looked into.
 
     Raises CannotReadError where the location is not there or cannot be read.
     """
     status = _status(location)
     if not stat.S_ISDIR(status.st_mode):
-        yield FileFound(location, status.st_size, status.st_mtime)
+        yield _found(location, status)
         return
+    base = os.path.realpath(location) if without else ""
     waiting = deque([(location, 0)])
     left = most_names
     while waiting:
@@ -85,10 +103,14 @@ def files_under(
                 return
             left -= 1
             if not _is_folder(each):
-                yield _file(each)
+                yield _file(each, also)
+            elif base and os.path.join(base, os.path.relpath(each.path, location)) in without:  # noqa: PTH118 - a text is asked for
+                continue
             elif not _is_entered(each.name) or depth == most_deep:
                 why = Why.TOO_DEEP if _is_entered(each.name) else Why.LEFT_OUT
                 yield PassedBy(each.path, why)
+            elif as_one is not None and (one := as_one(each.path)) is not None:
+                yield one
             else:
                 waiting.append((each.path, depth + 1))
 
@@ -129,13 +151,29 @@ def _is_entered(name: str) -> bool:
     return name in AGENT_HOMES or not (name.startswith(".") or name in _NEVER_ENTERED)
 
 
-def _file(entry: os.DirEntry[str]) -> FileFound | PassedBy:
+def _file(entry: os.DirEntry[str], also: Collection[str]) -> FileFound | PassedBy:
     try:
         if entry.is_symlink():
             return PassedBy(entry.path, Why.LINK)
-        if Path(entry.name).suffix.lower() not in SUFFIXES or not entry.is_file():
+        if not _may_hold_sessions(entry.name, also) or not entry.is_file():
             return PassedBy(entry.path, Why.OTHER)
         status = entry.stat(follow_symlinks=False)
     except OSError:
         return PassedBy(entry.path, Why.UNREADABLE)
-    return FileFound(entry.path, status.st_size, status.st_mtime)
+    return _found(entry.path, status)
+
+
+def _may_hold_sessions(name: str, also: Collection[str]) -> bool:
+    suffix = Path(name).suffix.lower()
+    return suffix in SUFFIXES or suffix in also or name.lower().endswith(COMPRESSED)
+
+
+def _found(path: str, status: os.stat_result) -> FileFound:
+    stamp = (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
+    return FileFound(path, status.st_size, status.st_mtime, stamp)

@@ -36,9 +36,10 @@ LARGEST = 1 << 30
 OFF = "TTDBG_NO_CACHE"
 """The variable of the environment that switches the cache off."""
 
-_MAGIC = b"ttdbg index 3\n"
-_SETTLED = 2 * 10**9
+SETTLED = 2 * 10**9
 """Nanoseconds after a change in which another one might get the same time."""
+
+_MAGIC = b"ttdbg index 3\n"
 _CHUNK = 1 << 20
 _SAMPLES, _SAMPLE = 16, 4096
 """How many pieces of a file are compared each time, and the bytes of each."""
@@ -167,7 +168,7 @@ class FileSeen(msgspec.Struct, frozen=True):
         """Whether any change of the file since it was seen must show in its stamp."""
         # Elsewhere the time of change is that of creation.
         last = max(self.stamp.changed, self.stamp.modified)
-        return os.name == "posix" and self.at - last > _SETTLED
+        return os.name == "posix" and self.at - last > SETTLED
 
     def is_same(self, now: FileSeen) -> bool:
         """Tell whether the file, as it is seen now, cannot have changed since."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from tt_debugger.errors import CannotReadError
+from tt_debugger.storage.compressed import CompressedFile, opened
 from tt_debugger.storage.files import HEAD, RegularFile, folder_refused
-from tt_debugger.storage.folders import FileFound, files_under
+from tt_debugger.storage.folders import FileFound, PassedBy, Why, files_under
 from tt_debugger.storage.lines import LONGEST
+from tt_debugger.storage.sqlite import MAGIC, tables_of
 from tt_debugger.storage.stdin import STDIN
 from tt_debugger.store import Inside, Probe
 
@@ -17,24 +19,54 @@ MOST_HEADS = 8
 """Files in a folder whose first bytes are looked at."""
 
 
+class DatabaseProbe(Probe, frozen=True):
+    """What a format may know of a SQLite database: the columns of its tables, and no head."""
+
+    # Not a mapping: a probe can be hashed, and is.
+    tables: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+class FolderProbe(Probe, frozen=True):
+    """What a format may know of a folder: beside the files in it, the names of its folders."""
+
+    folders: tuple[str, ...] = ()
+
+
+def has_folders(probe: Probe, *names: str) -> bool:
+    """Tell whether a location is a folder that has at least these folders in it."""
+    return isinstance(probe, FolderProbe) and set(names) <= set(probe.folders)
+
+
+def has_columns(probe: Probe, table: str, *columns: str) -> bool:
+    """Tell whether a location is a database in which a table has at least these columns."""
+    found = dict(probe.tables).get(table) if isinstance(probe, DatabaseProbe) else None
+    return found is not None and set(columns) <= set(found)
+
+
 def probe(location: str) -> Probe:
     """Look at a location once.
 
-    Raises CannotReadError where it is not a readable file, nor a folder with files that may hold
-    sessions.
+    Raises CannotReadError where it is not a readable file, nor a folder with folders or with
+    files that may hold sessions, nor a database whose tables can be told.
     """
     if location != STDIN and _is_folder(location):
         return _probe_folder(location)
-    file = RegularFile(location)
+    file = opened(location)
     try:
-        return probe_of(file)
+        seen = probe_of(file)
     finally:
         file.close()
+    if seen.head.startswith(MAGIC):
+        tables = tuple(tables_of(location).items())
+        return DatabaseProbe(location, seen.name, b"", seen.size, tables=tables)
+    return seen
 
 
 def probe_of(file: RegularFile) -> Probe:
     """Look at a file that is open."""
-    return Probe(file.path, PurePath(file.path).name, _head(file), file.size())
+    head = _head(file)
+    size = file.head_size() if isinstance(file, CompressedFile) else file.size()
+    return Probe(file.path, PurePath(file.path).name, head, size)
 
 
 def _is_folder(location: str) -> bool:
@@ -45,19 +77,22 @@ def _is_folder(location: str) -> bool:
 
 
 def _probe_folder(location: str) -> Probe:
-    found = [
-        each
-        for each in files_under(location, most_deep=0, most_names=MOST_INSIDE)
-        if isinstance(each, FileFound) and each.size
-    ]
-    if not found:
+    every = list(files_under(location, most_deep=0, most_names=MOST_INSIDE))
+    found = [each for each in every if isinstance(each, FileFound) and each.size]
+    folders = tuple(
+        PurePath(each.path).name
+        for each in every
+        if isinstance(each, PassedBy) and each.why is Why.TOO_DEEP
+    )
+    if not found and not folders:
         raise folder_refused(location)
     inside = tuple(
         Inside(PurePath(each.path).name, each.size, _first_bytes(each) if n < MOST_HEADS else None)
         for n, each in enumerate(found)
     )
-    size = sum(each.size for each in found)
-    return Probe(location, PurePath(location).name, b"", size, inside)
+    # Not 0 where there are folders alone: that would say that there is nothing.
+    size = sum(each.size for each in found) or len(folders)
+    return FolderProbe(location, PurePath(location).name, b"", size, inside, folders=folders)
 
 
 def _first_bytes(found: FileFound) -> bytes | None:

@@ -49,7 +49,7 @@ SIGNATURES = (
     ),
     _starts("a 7z archive", b"7z\xbc\xaf\x27\x1c", f"{_MEMBER}7z x FILE"),
     _starts("a RAR archive", b"Rar!\x1a\x07", f"{_MEMBER}unrar x FILE"),
-    _starts("a SQLite database, which is not read yet", b"SQLite format 3\0", _AS_JSON),
+    _starts("a SQLite database whose tables no format reads", b"SQLite format 3\0", _AS_JSON),
     _starts("a PNG image", b"\x89PNG\r\n\x1a\n"),
     _starts("a JPEG image", b"\xff\xd8\xff"),
     _starts("a GIF image", b"GIF87a"),

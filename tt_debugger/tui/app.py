@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 from rich.segment import Segments
@@ -27,11 +27,13 @@ from tt_debugger.core.refs import Fragment
 from tt_debugger.errors import TtdbgError
 from tt_debugger.tui.safety import AsciiFilter, SafetyFilter
 from tt_debugger.tui.screens.keyed import KeyedScreen
-from tt_debugger.tui.screens.panes import Place
-from tt_debugger.tui.screens.timeline import TimelineScreen
 from tt_debugger.tui.themes import LOOKS, NAMED, SIXTEEN, look_for
 from tt_debugger.tui.typing import Typing
 from tt_debugger.views.palette import ASCII, UNICODE, Glyphs
+
+if TYPE_CHECKING:
+    from tt_debugger.tui.screens.panes import Place
+    from tt_debugger.tui.screens.timeline import TimelineScreen
 
 GRACE = 2.0
 """Seconds in which the app may end in order once its terminal is gone."""
@@ -147,17 +149,26 @@ class TtdbgApp(App[TtdbgError]):
         """Show the sessions beside the one that was open."""
         self.open_folder(message.location)
 
-    def _open_session(self, location: str, session: str | None) -> None:
+    def on_timeline_screen_session_wanted(self, message: TimelineScreen.SessionWanted) -> None:
+        """Show a session that a checkpoint of another one started; leaving it leads back."""
+        self.push_screen(self._timeline(message.location, message.fragment))
+
+    def _open_session(self, location: str, fragment: Fragment) -> None:
+        key = location, fragment.session
+
         def left(place: Place | None) -> None:
             if place is not None:
-                self._places[location, session] = place
+                self._places[key] = place
 
-        place = self._places.get((location, session))
-        self.push_screen(self._timeline(location, Fragment(session), place), left)
+        place = None if fragment.points else self._places.get(key)
+        self.push_screen(self._timeline(location, fragment, place), left)
 
     def _timeline(
         self, location: str, fragment: Fragment, place: Place | None = None
     ) -> TimelineScreen:
+        # Who chooses a session first sees those to choose from before this is imported.
+        from tt_debugger.tui.screens.timeline import TimelineScreen
+
         return TimelineScreen(location, fragment, NAMED, self._glyphs, place)
 
     def _leave_on_signals(self) -> None:

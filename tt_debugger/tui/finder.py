@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from tt_debugger.core.outline import Outline
-from tt_debugger.core.search import Jump, NoJump, Query, Search
+from tt_debugger.core.search import Found, Jump, NoJump, Query, Search
 from tt_debugger.tui.loader import Loader, Searched
 
 
@@ -16,6 +18,8 @@ class Finder:
         self._outline: Outline | None = None
         self._awaited: tuple[int, int] | None = None
         """The row from which somebody wants to go on, and in which direction."""
+        self._size = 0
+        """The rows that are to be searched: more than are, once the session has grown."""
 
     @property
     def query(self) -> Query | None:
@@ -36,9 +40,33 @@ class Finder:
         """Let only rows count that a filter shows, folded ones too; without any all others do."""
         self._outline = outline
         if self._search is not None:
-            self._search.show_only(outline.mask)
+            self._search.show_only(outline.mask[: self._search.size])
             if self._search.is_done and not self._search.count:
                 self._search.show_only(None)
+
+    def grow(self, outline: Outline, kept: int) -> None:
+        """Search what is new in a session; all, where some of the rows that were are others."""
+        search, size = self._search, self._size
+        self._outline, self._size = outline, len(outline.mask)
+        if search is None:
+            return
+        if kept < size:
+            query = _again(search.query)
+            self._search = Search(query, self._size, 0, outline.mask)
+            self._awaited = None
+            self._loader.search(query, 0, outline.tree.session)
+        elif search.is_done:
+            self._go_on(search)
+
+    def _go_on(self, done: Search) -> None:
+        """Search the rows behind those that are searched."""
+        outline, begin = self._outline, done.size
+        if outline is None or begin >= self._size:
+            return
+        query, session = _again(done.query), outline.tree.session
+        self._search = Search(query, self._size, begin, outline.mask)
+        self._search.tell(Found(tuple(done.hits.values()), 0, self._size))
+        self._loader.search(query, begin, session, self._size - begin)
 
     def look_for(self, text: str, row: int) -> None:
         """Begin to search from a row on; the first match is waited for. Nothing forgets."""
@@ -48,9 +76,10 @@ class Finder:
             self.forget()
             return
         mask = outline.mask
+        self._size = len(mask)
         self._search = Search(query, len(mask), row, mask)
         self._awaited = (row, 1)
-        self._loader.search(query, row)
+        self._loader.search(query, row, outline.tree.session)
 
     def forget(self) -> None:
         """Search for nothing any more."""
@@ -63,7 +92,10 @@ class Finder:
         if search is None or message.query is not search.query:
             return None
         search.tell(message.found)
-        return None if self._awaited is None else self.beside(*self._awaited)
+        jump = None if self._awaited is None else self.beside(*self._awaited)
+        if search.is_done:
+            self._go_on(search)
+        return jump
 
     def beside(self, row: int, step: int) -> Jump | None:
         """Give the next or previous match; None if there is none yet, which is then waited for."""
@@ -92,3 +124,8 @@ class Finder:
         excerpt = f"   {hit.excerpt}" if hit is not None and place is not None else ""
         far = "" if search.is_done else f", {search.percent}% searched"
         return f"{text}: {count} found{far} (n N next, Esc ends){excerpt}"
+
+
+def _again(query: Query) -> Query:
+    """Give an equal query that is another one: what is still told of the first is not of it."""
+    return msgspec.structs.replace(query)

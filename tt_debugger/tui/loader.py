@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.message import Message
 from textual.screen import Screen
@@ -32,8 +34,10 @@ from tt_debugger.core.outline import Outline, outline
 from tt_debugger.core.refs import Fragment, Point
 from tt_debugger.core.scrub import ScrubIndex, scrub_index
 from tt_debugger.core.search import Found, Query
-from tt_debugger.debugger import Debugger, tail_of
+from tt_debugger.core.tree import NO_ROW
+from tt_debugger.debugger import Debugger, split_location, tail_of
 from tt_debugger.errors import CannotReadError, TtdbgError
+from tt_debugger.storage.watch import Watch
 
 if TYPE_CHECKING:
     from tt_debugger.tui.comparer import Comparer
@@ -53,6 +57,8 @@ GLIMPSED = 3
 """Messages that are shown before a state that takes a while."""
 READ_PERCENT = 30
 """How much of the work is done, in percent, when the places of all records are known."""
+FRESH = 600.0
+"""Seconds for which a file that was written to is taken for one that is being written."""
 KEPT = 256
 """Inspections that are kept: each has lists as long as its path is deep."""
 KEPT_BYTES = 32 << 20
@@ -100,6 +106,35 @@ class Opened(Message):
         self.outlined = outlined
         self.scrubbed = scrubbed
         self.marks = marks
+
+
+class MayHaveGrown(Message):
+    """What the location holds may have changed."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Take the place of an older hint."""
+        return isinstance(message, MayHaveGrown)
+
+
+class Regrown(Message):
+    """What the session has become since it was shown, to be shown in place of it.
+
+    `kept` of its rows are as they were; `is_anew` says that its file was cut or replaced.
+    """
+
+    def __init__(self, opened: Opened, kept: int, *, is_anew: bool) -> None:
+        super().__init__()
+        self.opened = opened
+        self.kept = kept
+        self.is_anew = is_anew
+
+
+class Unchanged(Message):
+    """The session is still what is shown; an error says why more is not known."""
+
+    def __init__(self, error: TtdbgError | None = None) -> None:
+        super().__init__()
+        self.error = error
 
 
 class OpenFailed(Message):
@@ -163,6 +198,27 @@ class Marked(Message):
         self.marks = marks
 
 
+class Inside(NamedTuple):
+    """A session that a row started: its name, where it is, and its row if it is in this one.
+
+    Without a location it is not there.
+    """
+
+    name: str
+    location: str | None
+    fragment: Fragment = Fragment()
+    row: int | None = None
+
+
+class LookedInside(Message):
+    """The sessions that a row started were looked for."""
+
+    def __init__(self, row: int, found: Sequence[Inside]) -> None:
+        super().__init__()
+        self.row = row
+        self.found = found
+
+
 class Failed(Message):
     """Something that was asked for could not be done."""
 
@@ -191,6 +247,13 @@ class Loader:
         self._is_left = Event()
         self._answered = asyncio.Event()
         self._glimpse_is_seen = Event()
+        self._watch: Watch | None = None
+        self._kept: int | None = None
+        """How many rows that the screen shows still stand; None if it shows the newest session."""
+        self._is_anew = False
+        self._is_reading_on = False
+        self._rests_until = 0.0
+        """When it is time to read on again: what takes long is not to take all the time."""
 
     def open(self, chosen: Filter, folding: Folding, row: int | None) -> None:
         """Begin to open the location, at a row, or where the fragment says."""
@@ -219,6 +282,55 @@ class Loader:
         """Begin what is of use only later; not before the first rows are painted."""
         if not self._is_left.is_set():
             self._begin("prepare", self._prepare)
+
+    @property
+    def can_follow(self) -> bool:
+        """Whether there is a session, and one that can be followed."""
+        return self._debugger is not None and self._debugger.can_follow
+
+    def is_fresh(self) -> bool:
+        """Tell whether the location was written to not long ago."""
+        try:
+            return 0 <= time.time() - Path(self._location).stat().st_mtime < FRESH
+        except (OSError, ValueError):
+            return False
+
+    def watch(self) -> None:
+        """Begin to tell the screen when there may be more."""
+        if self._watch is None and not self._is_left.is_set():
+            self._watch = Watch(self._location)
+            Thread(target=self._tell_of_changes, args=(self._watch,), daemon=True).start()
+
+    def unwatch(self) -> None:
+        """Tell it no longer."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.stop()
+
+    def _tell_of_changes(self, watch: Watch) -> None:
+        while watch.wait():
+            self._screen.post_message(MayHaveGrown())
+
+    @property
+    def is_reading_on(self) -> bool:
+        """Whether what was added is being read, so that there will be an answer."""
+        return self._is_reading_on
+
+    def rest(self) -> float:
+        """Give the seconds until it is time to read on again."""
+        return max(self._rests_until - time.monotonic(), 0)
+
+    def read_more(self, chosen: Filter, folding: Folding) -> None:
+        """Begin to read what was added, and to lay it out; not while that is being done."""
+        if not (self._is_reading_on or self._is_left.is_set()):
+            self._is_reading_on = True
+            self._begin("follow", self._read_more, chosen, folding, is_exclusive=False)
+
+    def done_reading_on(self, *, is_taken: bool) -> None:
+        """Hear that the screen has had the answer, and whether it shows it now."""
+        self._is_reading_on = False
+        if is_taken:
+            self._kept, self._is_anew = None, False
 
     def known(self, row: int) -> Inspection | None:
         """Give what is already read of a row."""
@@ -281,9 +393,16 @@ class Loader:
         """Begin to keep a mark."""
         self._begin("mark", self._mark, name, row, is_exclusive=False)
 
-    def search(self, query: Query, start: int) -> None:
-        """Begin to search from a row on; an earlier search ends."""
-        self._begin("search", self._search, query, start)
+    def look_inside(self, row: int) -> None:
+        """Begin to look for the sessions that a row started."""
+        self._begin("inside", self._look_inside, row)
+
+    def search(self, query: Query, start: int, session: Session, most: int | None = None) -> None:
+        """Begin to search from a row on; an earlier search ends.
+
+        With `most` so many rows are searched, and all others taken for searched.
+        """
+        self._begin("search", self._search, query, start, session, most)
 
     def stop_search(self) -> None:
         """End the search."""
@@ -292,6 +411,7 @@ class Loader:
     def stop(self) -> None:
         """Begin nothing more, and end soon what was begun: the screen is being left."""
         self._is_left.set()
+        self.unwatch()
 
     def close(self) -> None:
         """Let go of the session; one that is still reading is waited for."""
@@ -332,6 +452,50 @@ class Loader:
         # What was just read stays: to go over it again and again is what makes a key wait.
         gc.freeze()
         self._answer(opened)
+
+    def _read_more(self, chosen: Filter, folding: Folding) -> None:
+        debugger, began = self._debugger, time.monotonic()
+        if debugger is None:
+            return
+        answer: Message = Unchanged()
+        try:
+            # A file that was replaced is read to its end before that which took its place.
+            while (grown := debugger.follow()) is not None:
+                self._kept = grown.kept if self._kept is None else min(self._kept, grown.kept)
+                self._is_anew = self._is_anew or grown.is_anew
+            if self._kept is not None:
+                answer = self._regrown(debugger, chosen, folding, self._kept)
+        except TtdbgError as error:
+            answer = Unchanged(error)
+        now = time.monotonic()
+        self._rests_until = now + (now - began)
+        self._screen.post_message(answer)
+
+    def _regrown(self, debugger: Debugger, chosen: Filter, folding: Folding, kept: int) -> Regrown:
+        debugger.describe()
+        session = debugger.session
+        with self._keeping:
+            # What is said of a row may have changed by what was added: a result for its call.
+            self._known.clear()
+            self._known_bytes = 0
+        if self._is_anew:
+            # The rows that a person opened and closed are others now.
+            folding = Folding(folding.rule)
+        _ = session.context_sizes, session.rows
+        lines = Outlined(outline(session, chosen, folding), NO_ROW)
+        opened = Opened(session, lines, scrub_index(session), debugger.marks)
+        return Regrown(opened, kept, is_anew=self._is_anew)
+
+    def _look_inside(self, row: int) -> None:
+        debugger = self._debugger
+        if debugger is None:
+            return
+        try:
+            found = [_inside(debugger, *each) for each in debugger.subsessions(row).items()]
+        except TtdbgError as error:
+            self._screen.post_message(Failed(error))
+            return
+        self._screen.post_message(LookedInside(row, found))
 
     def _prepare(self) -> None:
         debugger = self._debugger
@@ -384,7 +548,9 @@ class Loader:
             return
         worker = get_current_worker()
         for each in _around(row, len(debugger.session)):
-            if self._is_left.is_set() or worker.is_cancelled:
+            # Rows that are there no longer are asked for no longer, once the screen knows.
+            is_left = self._is_left.is_set() or row >= len(debugger.session)
+            if is_left or worker.is_cancelled:
                 return
             try:
                 if each == row and row not in self._known and debugger.is_far(row):
@@ -421,15 +587,19 @@ class Loader:
         else:
             self._screen.post_message(Marked(name, row, debugger.marks))
 
-    def _search(self, query: Query, start: int) -> None:
+    def _search(self, query: Query, start: int, session: Session, most: int | None) -> None:
         debugger = self._debugger
         if debugger is None:
             return
         worker = get_current_worker()
         try:
             told, is_indexed = -1, False
-            for found in debugger.search(query, start):
+            for found in debugger.search(query, start, session):
                 if self._is_left.is_set() or worker.is_cancelled:
+                    return
+                if most is not None and found.done >= most:
+                    done = Found(found.hits, found.of, found.of, is_indexed=True)
+                    self._screen.post_message(Searched(query, done))
                     return
                 percent = found.done * 100 // found.of
                 # The screen that is told of each batch has no time left for keys.
@@ -437,11 +607,15 @@ class Loader:
                     told, is_indexed = percent, found.is_indexed
                     self._screen.post_message(Searched(query, found))
         except TtdbgError as error:
-            self._screen.post_message(Failed(error))
+            # What was replaced meanwhile is searched anew.
+            if session is debugger.session:
+                self._screen.post_message(Failed(error))
 
     def _keep(self, inspection: Inspection) -> None:
         """Remember an inspection; of too many, let go of those remembered first."""
         with self._keeping:
+            if self._debugger is None or inspection.session is not self._debugger.session:
+                return
             if inspection.row not in self._known:
                 self._known[inspection.row] = inspection
                 self._known_bytes += len(inspection.raw)
@@ -473,6 +647,16 @@ def _first_view(
         lines = outline(session, chosen, folding)
         lines = outline(session, chosen, lines.revealing(row))
     return Opened(session, Outlined(lines, row), scrub_index(session), debugger.marks)
+
+
+def _inside(debugger: Debugger, name: str, place: str | None) -> Inside:
+    """Tell where a session is that was started: in another file, or in this one."""
+    if place is None:
+        return Inside(name, None)
+    location, fragment = split_location(place)
+    if location != debugger.location or fragment.session is not None:
+        return Inside(name, location, fragment)
+    return Inside(name, location, fragment, debugger.point(fragment))
 
 
 def _around(row: int, count: int) -> Iterator[int]:

@@ -3,13 +3,14 @@
 What it posts says which search it belongs to, so that a screen that began another one drops it.
 """
 
-# pyright: reportUnknownVariableType=false
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 # Textual leaves the type parameter of `Worker` open.
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from threading import Event
 from time import monotonic
 
@@ -17,28 +18,40 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
+from tt_debugger.core.families import Match
 from tt_debugger.core.listing import Entry, Key
 from tt_debugger.core.model import Session
 from tt_debugger.core.outline import outline
+from tt_debugger.core.search import Query
+from tt_debugger.debugger import Debugger
 from tt_debugger.discovery import (
     READ_AT_ONCE,
     Discovery,
     Left,
     Read,
-    read,
     read_with_newest,
     session_of,
 )
+from tt_debugger.discovery.sieve import may_hold
 from tt_debugger.errors import TtdbgError
+from tt_debugger.store import Progress
 from tt_debugger.views.listing import Tail
 
 POST_EVERY = 0.15
 """Seconds between two posts of what was found: each costs the screen a new order of all."""
+FIRST_POST = 64
+"""Sessions that are posted as soon as there are so many: more than one sees at once."""
+UNSEEN = 0.25
+"""Seconds after which one looks on, even if the first sessions were not painted."""
 POST_OF_ALL = 64
 """The part of all entries that one post has at least, so that many do not cost their square."""
 KEPT_CHECKPOINTS = 200_000
 """Checkpoints of the sessions that are kept for the preview."""
 LAST_LINES = 40
+SAVE_EVERY = 5.0
+"""Seconds after which what was read is written down, should the reading go on."""
+MATCHES = 3
+"""Places in a session at which a text is shown."""
 
 
 class Found(Message):
@@ -55,10 +68,11 @@ class Found(Message):
 class FactsRead(Message):
     """The indexes of some files were read: so many of all that are read by themselves."""
 
-    def __init__(self, search: int, read: Sequence[Read], done: int, of: int) -> None:
+    def __init__(self, search: int, read: Sequence[Read], left: Left, done: int, of: int) -> None:
         super().__init__()
         self.search = search
         self.read = read
+        self.left = left
         self.done = done
         self.of = of
 
@@ -70,6 +84,27 @@ class FileRead(Message):
         super().__init__()
         self.search = search
         self.read = read
+
+
+class TextFound(Message):
+    """A text was looked for in so many of all sessions; these hold it, each at these places."""
+
+    def __init__(
+        self,
+        query: Query,
+        found: Sequence[tuple[Match, ...]],
+        done: int,
+        of: int,
+        *,
+        unread: int,
+    ) -> None:
+        super().__init__()
+        self.query = query
+        self.found = found
+        self.done = done
+        self.of = of
+        self.unread = unread
+        """How many sessions could not be read."""
 
 
 class SearchFailed(Message):
@@ -110,8 +145,14 @@ class Scout:
         self._screen = screen
         self._location = location
         self._search = 0
+        self._discovery = Discovery(location)
         self._tails: OrderedDict[tuple[Key, int, float], Tail] = OrderedDict()
         self._is_left = Event()
+        self._is_seen = Event()
+
+    def be_seen(self) -> None:
+        """Hear that the first sessions are painted."""
+        self._is_seen.set()
 
     def find(self) -> int:
         """Begin to look from anew; gives the number of this search."""
@@ -123,6 +164,14 @@ class Scout:
         """Begin to read the end of a session; drops what was asked for before."""
         self._begin("preview", self._preview, self._search, entry)
 
+    def look_for(self, query: Query, entries: Sequence[Entry]) -> None:
+        """Begin to look for a text in sessions; an earlier search ends."""
+        self._begin("text", self._look_for, query, entries)
+
+    def forget(self) -> None:
+        """End the search for a text."""
+        self._screen.workers.cancel_group(self._screen, "text")
+
     def known_end(self, entry: Entry) -> Tail | None:
         """Give the end of a session that is still kept."""
         return self._tails.get(entry.version)
@@ -130,6 +179,7 @@ class Scout:
     def stop(self) -> None:
         """Begin nothing more, and end soon what was begun: the screen is being left."""
         self._is_left.set()
+        self._is_seen.set()
 
     def _begin(self, group: str, work: Callable[..., None], *arguments: object) -> None:
         self._screen.run_worker(
@@ -146,33 +196,85 @@ class Scout:
 
     def _found(self, search: int) -> list[Entry]:
         ask = self._still_wanted()
-        discovery = Discovery(self._location)
+        discovery = self._discovery = Discovery(self._location)
         found: list[Entry] = []
-        posted, due = 0, monotonic() + POST_EVERY
+        posted, due = 0, monotonic() + UNSEEN
         for entry in discovery:
             ask(0, 0)
             if entry is not None:
                 found.append(entry)
-            if monotonic() > due and (len(found) - posted) * POST_OF_ALL >= len(found):
-                new = found[posted:]
-                posted, due = len(found), monotonic() + POST_EVERY
+            is_due = monotonic() > due and (len(found) - posted) * POST_OF_ALL >= len(found)
+            if is_due or (not posted and len(found) == FIRST_POST):
+                new, is_first = found[posted:], not posted
                 self._screen.post_message(Found(search, new, discovery.left, is_all=False))
+                if is_first:
+                    # To look on would take turns from the thread that paints them.
+                    self._is_seen.wait(UNSEEN)
+                posted, due = len(found), monotonic() + POST_EVERY
         self._screen.post_message(Found(search, found[posted:], discovery.left, is_all=True))
         return found
 
     def _read(self, search: int, found: Sequence[Entry]) -> None:
-        ask = self._still_wanted()
-        small = [each for each in found if each.size <= READ_AT_ONCE]
+        ask, discovery = self._still_wanted(), self._discovery
+        small = [each for each in found if each.size <= READ_AT_ONCE and each.facts is None]
         small.sort(key=lambda each: -each.modified)
         waiting: list[Read] = []
-        due = monotonic() + POST_EVERY
-        for done, entry in enumerate(small, 1):
-            ask(0, 0)
-            waiting.append(read(entry, ask))
-            if monotonic() > due and len(waiting) * POST_OF_ALL >= len(small):
-                self._screen.post_message(FactsRead(search, waiting, done, len(small)))
-                waiting, due = [], monotonic() + POST_EVERY
-        self._screen.post_message(FactsRead(search, waiting, len(small), len(small)))
+        due, saved = monotonic() + POST_EVERY, monotonic()
+        try:
+            for done, entry in enumerate(small, 1):
+                ask(0, 0)
+                waiting.append(discovery.read(entry, ask))
+                if monotonic() > due and len(waiting) * POST_OF_ALL >= len(small):
+                    self._tell_read(search, waiting, done, len(small))
+                    waiting, due = [], monotonic() + POST_EVERY
+                if monotonic() > saved + SAVE_EVERY:
+                    discovery.save()
+                    saved = monotonic()
+        finally:
+            discovery.save()
+        self._tell_read(search, waiting, len(small), len(small))
+
+    def _tell_read(self, search: int, read: Sequence[Read], done: int, of: int) -> None:
+        self._screen.post_message(FactsRead(search, read, self._discovery.left, done, of))
+
+    def _look_for(self, query: Query, entries: Sequence[Entry]) -> None:
+        ask = self._still_wanted()
+        found: list[tuple[Match, ...]] = []
+        unread, due = 0, monotonic() + POST_EVERY
+        try:
+            for done, entry in enumerate(entries, 1):
+                ask(0, 0)
+                try:
+                    matches = self._matches(query, entry, ask)
+                except _NoLongerWantedError:
+                    raise
+                except TtdbgError:
+                    unread, matches = unread + 1, ()
+                if matches:
+                    found.append(matches)
+                if monotonic() > due or done == len(entries):
+                    answer = TextFound(query, found, done, len(entries), unread=unread)
+                    self._screen.post_message(answer)
+                    found, due = [], monotonic() + POST_EVERY
+        except _NoLongerWantedError:
+            return
+
+    def _matches(self, query: Query, entry: Entry, ask: Progress) -> tuple[Match, ...]:
+        """Give the first places in a session at which a text stands."""
+        if not may_hold(entry, query):
+            return ()
+        with Debugger.open(entry.location, entry.session, ask) as debugger:
+            heads, hits = debugger.session.heads, debugger.search(query)
+            each_hit = (hit for found in hits for hit in found.hits)
+            return tuple(
+                Match(
+                    entry,
+                    debugger.session.ids[hit.row],
+                    str(heads.role(hit.row) or heads.kind(hit.row)),
+                    hit,
+                )
+                for hit in islice(each_hit, MATCHES)
+            )
 
     def _preview(self, search: int, entry: Entry) -> None:
         ask = self._still_wanted()
@@ -190,6 +292,8 @@ class Scout:
             session = None
             if entry.facts is None and entry.size > READ_AT_ONCE:
                 answer, session = read_with_newest(entry, progress)
+                self._discovery.learn(answer)
+                self._discovery.save()
                 self._screen.post_message(FileRead(search, answer))
             end = _tail(session_of(entry, progress) if session is None else session)
         except _NoLongerWantedError:

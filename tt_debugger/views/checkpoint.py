@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tt_debugger.core.findings import Finding, Severity
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.model import Head, Kind, Session, Usage, iso_time
+from tt_debugger.core.model import Aside, Head, Kind, Session, Usage, iso_time
 from tt_debugger.core.replay import Repair
 from tt_debugger.core.text import safe_line, summary_line
 from tt_debugger.core.tree import NO_ROW
@@ -19,7 +19,7 @@ from tt_debugger.views.row import clock_text, count_text, duration_text
 from tt_debugger.views.values import preview
 
 _LONGEST_LABEL = 32
-_CHILDREN_LISTED = 12
+_LISTED = 12
 _SUMS_APART = 64
 
 
@@ -106,8 +106,10 @@ def meta_lines(
         ("label", session.labels.get(row)),
         ("step", head.step),
         ("time", None if head.time is None else time_text(head.time) + after),
-        ("line", head.line),
+        ("line", _lines_text(session, row)),
         ("bytes", None if head.offset is None else f"{head.length:,} at {head.offset:,}"),
+        ("beside", _asides_text(session.asides_at(row))),
+        ("started", ", ".join(session.subsessions.get(row, ())) or None),
         ("context", f"{size:,} tokens" if size else None),
         ("tokens", None if usage is None else _usage_text(usage)),
         ("on path", None if spent is None or not spent.output else _usage_text(spent)),
@@ -118,11 +120,34 @@ def meta_lines(
             yield fact_line(name, str(value), palette)
 
 
+def _lines_text(session: Session, row: int) -> str | None:
+    """Give the lines that a checkpoint was written in."""
+    first = session.heads.line(row)
+    lines = [first, *(part.line for part in session.heads.parts.get(row, ()))]
+    shown = ", ".join(str(each) for each in lines[:_LISTED] if each is not None)
+    more = len(lines) - _LISTED
+    return (f"{shown} and {more:,} more" if more > 0 else shown) or None
+
+
+def _asides_text(asides: Sequence[Aside]) -> str | None:
+    """Say what stands beside a checkpoint, by its name: how many, and on which lines."""
+    named: dict[str, list[int]] = {}
+    for each in asides:
+        named.setdefault(each.name, []).append(each.line)
+    told = [
+        f"{name} (line {lines[0]})"
+        if len(lines) == 1
+        else f"{len(lines):,} {name} (lines {lines[0]} to {lines[-1]})"
+        for name, lines in named.items()
+    ]
+    return ", ".join(told) or None
+
+
 def _children_text(children: Sequence[int]) -> str | None:
     if not children:
         return None
-    shown = ", ".join(str(child + 1) for child in children[:_CHILDREN_LISTED])
-    more = len(children) - _CHILDREN_LISTED
+    shown = ", ".join(str(child + 1) for child in children[:_LISTED])
+    more = len(children) - _LISTED
     return (
         ("row " if len(children) == 1 else "rows ")
         + shown

@@ -24,30 +24,34 @@ def graph_lines(
     palette: Palette,
     glyphs: Glyphs,
     width: int | None,
+    first: int = 0,
 ) -> Iterator[Text]:
-    """Give one line a checkpoint, with the shortest unique prefix of its id."""
+    """Give one line a checkpoint from a row on, with the shortest unique prefix of its id."""
     from rich.text import Text
 
     view = RowView(palette, glyphs, len(str(len(session))))
-    for name, row, lanes in _named_rows(session, resolver):
+    for name, row, lanes in _named_rows(session, resolver, first):
         rest = None if width is None else max(width - len(name), 0)
         line = Text(no_wrap=True).append(name, palette.label)
         yield line.append_text(view.text(session, row, lanes, rest))
 
 
 def plain_graph_lines(
-    session: Session, resolver: Resolver, palette: Palette, glyphs: Glyphs
+    session: Session, resolver: Resolver, palette: Palette, glyphs: Glyphs, first: int = 0
 ) -> Iterator[str]:
     """Give the same lines as text alone, as long as they are."""
     view = RowView(palette, glyphs, len(str(len(session))))
-    for name, row, lanes in _named_rows(session, resolver):
+    for name, row, lanes in _named_rows(session, resolver, first):
         yield name + view.plain(session, row, lanes)
 
 
-def _named_rows(session: Session, resolver: Resolver) -> Iterator[tuple[str, int, LaneRow]]:
-    """Give each row with the prefix of its id, all of one width, and its lanes."""
+def _named_rows(
+    session: Session, resolver: Resolver, first: int
+) -> Iterator[tuple[str, int, LaneRow]]:
+    """Give each row from one on with the prefix of its id, all of one width, and its lanes."""
     shown = outline(session, Filter.ALL, Folding(FoldRule.NOTHING))
-    ids = [resolver.short_id(row) for row in shown.lines]
+    places = [place for place, row in enumerate(shown.lines) if row >= first]
+    ids = [resolver.short_id(shown.lines[place]) for place in places]
     width = max(map(len, ids), default=0)
-    for row, name, lanes in zip(shown.lines, ids, shown.lanes, strict=True):
-        yield f"{name:<{width}} ", row, lanes
+    for place, name in zip(places, ids, strict=True):
+        yield f"{name:<{width}} ", shown.lines[place], shown.lanes[place]

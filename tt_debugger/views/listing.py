@@ -8,11 +8,12 @@ import msgspec
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
+from tt_debugger.core.families import Match, Project
 from tt_debugger.core.folds import Fold
 from tt_debugger.core.lanes import LaneRow
-from tt_debugger.core.listing import Entry, Facts, Sort
+from tt_debugger.core.listing import Entry, Facts, Sort, last_part
 from tt_debugger.core.model import Session, iso_time
-from tt_debugger.core.text import safe_line
+from tt_debugger.core.text import counted, safe_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView, count_text, duration_text
 
@@ -22,6 +23,8 @@ MARGIN = 2
 """Cells before the first column: the mark of the entry that was opened last, and a space."""
 TITLE_WIDTH = 26
 """Cells that the title keeps; columns for which there is no room beside it are left out."""
+GROUPED_WIDTH = 40
+"""The same below headings, which say what else would stand beside it."""
 MINUTE, HOUR, DAY, WEEK, YEAR = 60, 3600, 86_400, 7 * 86_400, 365 * 86_400
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _FACT_WIDTH = 13
@@ -63,13 +66,16 @@ _BY_WEIGHT = (
 )
 
 
-def columns_for(width: int, sort: Sort) -> list[Column]:
-    """Give the columns that a width has room for, the one that is sorted by among them."""
+def columns_for(width: int, sort: Sort, *, is_grouped: bool = False) -> list[Column]:
+    """Give the columns that a width has room for, the one that is sorted by among them.
+
+    What the headings of groups say needs none.
+    """
     by_sort = {each.sort: each for each in COLUMNS}
     chosen = {Sort.NAME}
-    room = width - MARGIN - TITLE_WIDTH
+    room = width - MARGIN - (GROUPED_WIDTH if is_grouped else TITLE_WIDTH)
     for each in dict.fromkeys((sort, *_BY_WEIGHT)):
-        if each is Sort.NAME:
+        if each is Sort.NAME or (is_grouped and each in {Sort.FORMAT, Sort.PROJECT}):
             continue
         room -= by_sort[each].width + GAP
         if room < 0 and each is not sort:
@@ -87,6 +93,7 @@ class ListingView(msgspec.Struct, frozen=True):
     sort: Sort = Sort.NEWEST
     is_reversed: bool = False
     words: tuple[str, ...] = ()
+    is_grouped: bool = False
 
     def header(self, width: int) -> Text:
         """Give the heads of the columns; the one that is sorted by has a sign for its order."""
@@ -118,12 +125,23 @@ class ListingView(msgspec.Struct, frozen=True):
                 return column.sort
         return None
 
-    def text(self, entry: Entry, width: int, *, is_marked: bool = False) -> Text:
-        """Give an entry as one line of exactly `width` cells."""
+    def text(
+        self,
+        entry: Entry,
+        width: int,
+        *,
+        is_marked: bool = False,
+        trail: Sequence[bool] = (),
+    ) -> Text:
+        """Give an entry as one line of exactly `width` cells, its title behind its trail."""
         line = Text(no_wrap=True, end="")
         line.append(f"{self.glyphs.bullet if is_marked else ' '} ", self.palette.accent)
         for column, size in self._sizes(width):
             text, style = self._cell(entry, column.sort)
+            if trail and column.sort is Sort.NAME:
+                lead = trail_text(trail, self.glyphs)
+                line.append(lead, self.palette.lane)
+                size = max(size - cell_len(lead), 1)  # noqa: PLW2901 - the rest of the column
             cell = Text(_aligned(safe_line(text), size, self.glyphs, column), style)
             if self.words and not column.is_number:
                 cell.highlight_words(self.words, self.palette.found, case_sensitive=False)
@@ -131,8 +149,32 @@ class ListingView(msgspec.Struct, frozen=True):
         line.truncate(width, pad=True)
         return line
 
+    def heading(self, project: Project, width: int) -> Text:
+        """Give the heading of a project as one line of exactly `width` cells."""
+        palette = self.palette
+        name = safe_line(last_part(project.cwd)) or "no project"
+        line = Text.assemble((name, palette.heading), (f" {self.glyphs.turn} ", palette.dim))
+        line.append(safe_line(project.format), palette.lane)
+        line.append(f"  {counted(project.sessions, 'session')}", palette.dim)
+        line.append(f"  {safe_line(project.cwd)}", palette.dim)
+        line.no_wrap, line.end = True, ""
+        line.truncate(width, pad=True)
+        return line
+
+    def match(self, match: Match, width: int) -> Text:
+        """Give a place in a session as one line of exactly `width` cells."""
+        palette, hit = self.palette, match.hit
+        line = Text(no_wrap=True, end="")
+        line.append(f"{' ' * (MARGIN + 2)}{self.glyphs.arrow} ", palette.lane)
+        line.append(f"{safe_line(match.said_by):<9}  ", palette.dim)
+        line.append(safe_line(hit.before), palette.text)
+        line.append(safe_line(hit.found), palette.found)
+        line.append(safe_line(hit.after), palette.text)
+        line.truncate(width, pad=True)
+        return line
+
     def _sizes(self, width: int) -> Iterator[tuple[Column, int]]:
-        columns = columns_for(width, self.sort)
+        columns = columns_for(width, self.sort, is_grouped=self.is_grouped)
         rest = width - MARGIN - sum(each.width + GAP for each in columns) + GAP
         for each in columns:
             yield each, each.width or max(rest - GAP, 1)
@@ -215,6 +257,23 @@ def cost_text(cost: float) -> str:
     if cost < 0.01:  # noqa: PLR2004 - a cent
         return "<$0.01"
     return f"${cost:.2f}" if cost < 1000 else f"${count_text(int(cost))}"  # noqa: PLR2004 - cents
+
+
+MOST_TRAIL = 6
+"""Steps down a family that are drawn; of more only the last."""
+_NONE, _PAST, _LAST, _BELOW = 0, 3, 9, 11
+"""Nothing, the way past to a later sibling, the last sibling, one with others below it."""
+
+
+def trail_text(trail: Sequence[bool], glyphs: Glyphs) -> str:
+    """Give what stands before a session in its family: two cells a step, none for the head."""
+    *above, last = trail or (None,)
+    if last is None:
+        return ""
+    cut = len(above) - MOST_TRAIL
+    steps = [glyphs.lines[_PAST if each else _NONE] for each in above[max(cut, 0) :]]
+    steps.append(glyphs.lines[_BELOW if last else _LAST])
+    return (glyphs.fold if cut > 0 else "") + "".join(f"{step} " for step in steps)
 
 
 class Tail(msgspec.Struct, frozen=True):

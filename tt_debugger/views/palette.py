@@ -94,6 +94,8 @@ class Glyphs(msgspec.Struct, frozen=True):
     """Where the agent stopped to be told how to go on."""
     turn: str = "·"
     """A message of the user, where it should stay in the background."""
+    inside: str = "»"
+    """A session of its own that was started here."""
 
 
 UNICODE = Glyphs()
@@ -126,5 +128,6 @@ ASCII = Glyphs(
     marker="^",
     lines=tuple(" ||||'.|-`,|-+++"),
     interrupt="?",
+    inside=">>",
     turn=".",
 )

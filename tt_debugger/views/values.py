@@ -25,6 +25,7 @@ from tt_debugger.core.messages import (
     Tool,
     read_message,
 )
+from tt_debugger.core.response_items import is_item
 from tt_debugger.core.text import counted, safe_line, safe_text, summary_line
 from tt_debugger.views.palette import Glyphs
 
@@ -180,8 +181,8 @@ def _map_preview(value: dict[str, Any], limit: int) -> str:
         return safe_line(f"{value['$value']} ({value['$type']})")
     if "$opaque" in value:
         return safe_line(f"{value['$opaque']}, {value.get('size')} bytes, not decoded")
-    role = value.get("role")
-    if isinstance(role, str):
+    if isinstance(value.get("role"), str) or is_item(value):
+        role = read_message(value).role
         return safe_line(summary_line(f"{role}: {_content_preview(value)}", limit))
     if not value:
         return "{}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from tt_debugger.cli import output
-from tt_debugger.cli.arguments import json_option, no_point, whole_location
+from tt_debugger.cli.arguments import json_option, located, no_point, whole_location
 from tt_debugger.cli.session_json import VERSION, extent_json
 from tt_debugger.core.findings import counted_by_severity, finding_json, is_serious
 from tt_debugger.core.text import counted
-from tt_debugger.debugger import Debugger, split_location
+from tt_debugger.debugger import Debugger
 
 
 @click.command("doctor")
@@ -24,7 +24,7 @@ def command(location: str, *, deep: bool, as_json: bool) -> int:
 
     Exits with 1 where there is any error or warning.
     """
-    path, fragment = split_location(location)
+    path, fragment = located(location)
     no_point(fragment)
     with Debugger.open(path, fragment.session) as debugger:
         output.narrate_others(debugger.others, path)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tt_debugger.cli import output
-from tt_debugger.cli.arguments import json_option, unshielded
+from tt_debugger.cli.arguments import json_option, located, unshielded
 from tt_debugger.cli.session_json import VERSION
 from tt_debugger.core.text import safe_line
-from tt_debugger.debugger import format_of, split_location
+from tt_debugger.debugger import format_of
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import Claim, claims, known_formats
 from tt_debugger.storage.probe import probe
@@ -30,7 +30,7 @@ def command(location: str | None, *, as_json: bool) -> None:
     With a LOCATION, tell which of them reads it and why, and what the others say.
     """
     if location is not None:
-        _explain(split_location(location)[0], as_json=as_json)
+        _explain(located(location)[0], as_json=as_json)
         return
     stores = sorted(known_formats(), key=lambda each: each.format)
     if as_json:
@@ -39,13 +39,24 @@ def command(location: str | None, *, as_json: bool) -> None:
     from rich.text import Text
 
     width = max(len(each.format) for each in stores)
+    palette = output.palette()
     output.lines(
-        Text.assemble((f"{each.format:<{width}}  ", "bold"), each.about) for each in stores
+        line
+        for each in stores
+        for line in (
+            Text.assemble((f"{each.format:<{width}}  ", "bold"), each.about),
+            Text(f"{'':<{width}}  verified: {each.verified}", palette.dim),
+        )
     )
 
 
 def _answer(store: type[Store]) -> dict[str, Any]:
-    return {"format": store.format, "about": store.about, "follows": issubclass(store, Follows)}
+    return {
+        "format": store.format,
+        "about": store.about,
+        "verified": store.verified,
+        "follows": issubclass(store, Follows),
+    }
 
 
 def _explain(location: str, *, as_json: bool) -> None:

@@ -7,8 +7,10 @@ import sys
 
 import click
 
-from tt_debugger.cli.arguments import unshielded
-from tt_debugger.debugger import format_of, is_folder, split_location
+from tt_debugger.cli.arguments import located, unshielded
+from tt_debugger.core.refs import Fragment
+from tt_debugger.debugger import format_of, is_folder
+from tt_debugger.discovery.places import EVERYWHERE
 from tt_debugger.errors import UsageError
 from tt_debugger.formats import is_session
 from tt_debugger.storage.probe import probe
@@ -17,25 +19,26 @@ from tt_debugger.views.palette import THEMES
 
 
 @click.command("open")
-@click.argument("location", metavar="[LOCATION[#REF]]", default=".", callback=unshielded)
+@click.argument("location", metavar="[LOCATION[#REF]]", required=False, callback=unshielded)
 @click.option("--theme", metavar="NAME", help=f"Colours: {', '.join(THEMES)}.")
-def command(location: str, theme: str | None) -> None:
+def command(location: str | None, theme: str | None) -> None:
     """Browse a session in the terminal, at its active leaf or at REF.
 
     A folder shows the sessions in it to choose from, unless it is itself a session; without a
-    LOCATION it is this one. Of - what is piped in is shown.
+    LOCATION those are shown that agents keep, and those in this folder. The id of such a session
+    or its beginning is a LOCATION too. Of - what is piped in is shown.
     """
     browse(location, theme)
 
 
-def browse(location: str, theme: str | None = None) -> None:
+def browse(location: str | None = None, theme: str | None = None) -> None:
     """Open the UI. Raises what keeps it from being opened, before the screen is taken over."""
-    path, fragment = split_location(location)
+    path, fragment = (EVERYWHERE, Fragment()) if location is None else located(location)
     if fragment.is_range:
         raise UsageError("the UI opens at one point, not at a range")
     if theme is not None and theme not in THEMES:
         raise UsageError(f"there is no theme {theme!r}", f"themes: {', '.join(THEMES)}")
-    shows_sessions = _holds_sessions(path)
+    shows_sessions = location is None or _holds_sessions(path)
     if path == STDIN:
         keys_from_terminal()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -9,9 +9,11 @@ import click
 
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, location, opened
+from tt_debugger.cli.following import changed_from, follow_option
 from tt_debugger.cli.session_json import session_header
 from tt_debugger.core.changes import change_json
 from tt_debugger.core.model import checkpoint_json
+from tt_debugger.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -25,20 +27,59 @@ if TYPE_CHECKING:
 @json_option
 @click.option("--states", is_flag=True, help="Give the whole state at each checkpoint too.")
 @click.option("--uncompacted", is_flag=True, help="Replay without compaction: nothing is dropped.")
-def command(location: str, *, as_json: bool, states: bool, uncompacted: bool) -> None:
+@follow_option
+def command(
+    location: str, *, as_json: bool, states: bool, uncompacted: bool, follows: bool
+) -> None:
     """Give what each checkpoint changed, in a session or a range A..B.
 
     A range goes along one path. Checkpoints come in storage order; with --json one JSON object a
     line, a header first.
+
+    With --follow each checkpoint is told once, when its record is complete. Headers then have
+    "from_row": the row that comes next, 1 in the first. A further header says that what was told
+    from that row on no longer holds: of a file that was cut or replaced that is all, and the
+    session begins anew. It holds, too, the findings and the active leaf as they are by then.
     """
     with opened(location) as (debugger, fragment):
-        rows = _rows(debugger, fragment)
+        if follows and fragment.points:
+            raise UsageError(
+                "a point or a range does not grow, so it cannot be followed",
+                "leave out what follows the #, or --follow",
+            )
+
+        def tell(rows: Sequence[int]) -> None:
+            answer = _tell_json if as_json else _tell_lines
+            answer(debugger, rows, states=states, uncompacted=uncompacted)
+
         if as_json:
-            output.json_line(session_header(debugger.session, debugger.location))
-            for answer in _answers(debugger, rows, states=states, uncompacted=uncompacted):
-                output.json_line(answer)
-        else:
-            output.lines(_lines(debugger, rows, states=states, uncompacted=uncompacted))
+            _tell_header(debugger, {"from_row": 1} if follows else {})
+        tell(_rows(debugger, fragment))
+        if follows:
+            told = len(debugger.session)
+            for row in changed_from(debugger):
+                # Of a file that held nothing, the first header could not say what it is.
+                if as_json and (row < told or not told):
+                    _tell_header(debugger, {"from_row": row + 1})
+                told = len(debugger.session)
+                tell(range(row, told))
+
+
+def _tell_header(debugger: Debugger, more: dict[str, Any]) -> None:
+    output.json_line(session_header(debugger.session, debugger.location) | more)
+
+
+def _tell_json(
+    debugger: Debugger, rows: Sequence[int], *, states: bool, uncompacted: bool
+) -> None:
+    for answer in _answers(debugger, rows, states=states, uncompacted=uncompacted):
+        output.json_line(answer)
+
+
+def _tell_lines(
+    debugger: Debugger, rows: Sequence[int], *, states: bool, uncompacted: bool
+) -> None:
+    output.lines(_lines(debugger, rows, states=states, uncompacted=uncompacted))
 
 
 def _rows(debugger: Debugger, fragment: Fragment) -> Sequence[int]:

@@ -30,6 +30,7 @@ class Messages(DocumentFile):
 
     format: ClassVar[str] = "messages"
     about: ClassVar[str] = "messages as OpenAI and Anthropic write them (JSON, JSONL)"
+    verified: ClassVar[str] = "the published APIs"
     reading: ClassVar[type[Reading]] = MessagesReading
 
     @classmethod

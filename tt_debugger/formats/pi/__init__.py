@@ -7,6 +7,8 @@ differ the newer one wins.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from tt_debugger.core.json import text_or_none
@@ -15,6 +17,7 @@ from tt_debugger.core.replay import Rules
 from tt_debugger.formats.pi.reading import ENTRY_TYPES, PiReading
 from tt_debugger.formats.pi.replay import PiRules
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
+from tt_debugger.formats.shared.places import folder_named
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.store import Match, Probe
 
@@ -24,6 +27,7 @@ class Pi(JsonlFile):
 
     format: ClassVar[str] = "pi"
     about: ClassVar[str] = "session trees of the Pi coding agent, versions 1 to 3 (JSONL)"
+    verified: ClassVar[str] = "the agent's own replay at every node (Pi 1.6.0)"
     reading: ClassVar[type[Reading]] = PiReading
 
     @classmethod
@@ -45,6 +49,14 @@ class Pi(JsonlFile):
         if entries:
             return Match(70, f"{len(entries)} entries with parentId, no header")
         return None
+
+    @classmethod
+    def places(cls, environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+        """Give the folder of all sessions, and the one that is named apart from it."""
+        agent = environ.get("PI_CODING_AGENT_DIR")
+        own = environ.get("PI_CODING_AGENT_SESSION_DIR")
+        folder = folder_named(agent, home) if agent else home / ".pi" / "agent"
+        return (folder / "sessions", *([folder_named(own, home)] if own else ()))
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give Pi's rules; they are the same for every session."""

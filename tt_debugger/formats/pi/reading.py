@@ -268,6 +268,7 @@ class PiReading(Reading):
         )
 
     def _take_header(self, record: dict[str, Any], place: Place) -> None:
+        self.take_aside("session", place)
         is_first = not self.taken
         if place.is_json:
             self._count(None)

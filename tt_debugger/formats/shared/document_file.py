@@ -71,7 +71,9 @@ class DocumentFile(JsonlFile):
 
     def follow(self, since: Cursor) -> Loaded:
         """Read on from a cursor; from the beginning what is one JSON value and has changed."""
-        if not self._file.is_current():
+        if not isinstance(since.position, _Whole):
+            self._go_to_current(since)
+        elif not self._file.is_current():
             self._reopen()
         position, seen = since.position, look_at(self._file)
         if position.seen.is_same(seen):
@@ -80,7 +82,7 @@ class DocumentFile(JsonlFile):
         if not self.is_document():
             if was_document:
                 return self.load(position.session.id)
-            return _seen_as(seen, super().follow(since))
+            return _seen_as(seen, self._followed(since))
         try:
             whole = document(self._file)
         except CannotReadError:
@@ -111,7 +113,7 @@ class DocumentFile(JsonlFile):
 def _seen_as(seen: FileSeen, loaded: Loaded) -> Loaded:
     """Let the cursor tell how the file looked before it was told what it is."""
     position = msgspec.structs.replace(loaded.cursor.position, seen=seen)
-    return Loaded(loaded.session, Cursor(position))
+    return msgspec.structs.replace(loaded, cursor=Cursor(position))
 
 
 def _digest(whole: Document) -> bytes:

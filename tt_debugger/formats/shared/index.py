@@ -14,11 +14,11 @@ import msgspec
 
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.ids import Ids, encoded_ids
-from tt_debugger.core.model import BLOCK, Extent, Heads, Session, SessionId
+from tt_debugger.core.model import BLOCK, Extent, Heads, Session, SessionId, Span
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.storage.index_cache import Entry
 
-LAYOUT = 1
+LAYOUT = 2
 """To be raised with every change of what is read or how it is kept."""
 
 
@@ -37,6 +37,9 @@ class _Facts(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     number: int
     """The number of the line after the last."""
+    parts: dict[int, tuple[Span, ...]]
+    aliases: dict[str, int]
+    subsessions: dict[int, tuple[str, ...]]
 
 
 def parts_of(reading: Reading, session: Session, number: int) -> dict[str, bytes]:
@@ -56,6 +59,9 @@ def parts_of(reading: Reading, session: Session, number: int) -> dict[str, bytes
         session.extent,
         session.findings,
         number,
+        session.heads.parts,
+        dict(session.aliases),
+        dict(session.subsessions),
     )
     links = reading.links
     return {
@@ -63,7 +69,7 @@ def parts_of(reading: Reading, session: Session, number: int) -> dict[str, bytes
         "ids": encoded_ids(session.ids),
         "parents": session.parents.tobytes(),
         "own_ids": b"" if links.ids is session.ids else encoded_ids(links.ids),
-        "links": msgspec.msgpack.encode((links.named, links.hung)),
+        "links": msgspec.msgpack.encode((links.named, links.hung, links.aliases, links.passed)),
         "notes": reading.notes(),
         **session.heads.columns(),
     }
@@ -72,6 +78,11 @@ def parts_of(reading: Reading, session: Session, number: int) -> dict[str, bytes
 def blocks_of(session: Session) -> list[bytes]:
     """Give what the rows of a session say, as far as it is known, in blocks."""
     return [session.heads.block(number) for number in range(-(-len(session) // BLOCK))]
+
+
+_LinksKept = tuple[
+    dict[int, tuple[Any, str]], dict[int, Any], dict[str, int], dict[str, str | None]
+]
 
 
 class Kept:
@@ -89,6 +100,7 @@ class Kept:
         facts = msgspec.msgpack.decode(entry.part("facts"), type=_Facts)
         parents: array[int] = array("q", entry.part("parents"))
         heads = Heads.restored(entry.part, entry.block, empty.heads.describe)
+        heads.parts = facts.parts
         if not len(parents) == len(heads) == facts.count:
             raise ValueError(
                 f"{len(parents)} parents and {len(heads)} heads of {facts.count} rows"
@@ -113,6 +125,9 @@ class Kept:
             facts.extent,
             facts.findings,
             empty.facts(),
+            aliases=facts.aliases,
+            asides=empty.asides,
+            subsessions=facts.subsessions,
         )
 
     def reading(self) -> Reading:
@@ -121,8 +136,9 @@ class Kept:
             reading, own_ids = self._empty, self._part("own_ids")
             count = len(self.session)
             reading.links.ids = list(Ids(count, lambda: own_ids) if own_ids else self.session.ids)
-            reading.links.named, reading.links.hung = msgspec.msgpack.decode(
-                self._part("links"), type=tuple[dict[int, tuple[Any, str]], dict[int, Any]]
+            links = reading.links
+            links.named, links.hung, links.aliases, links.passed = msgspec.msgpack.decode(
+                self._part("links"), type=_LinksKept
             )
             reading.heads = self.session.heads
             self._reading = reading

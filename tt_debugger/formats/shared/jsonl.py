@@ -10,7 +10,7 @@ import gc
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -24,7 +24,7 @@ from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.index import LAYOUT, Kept, blocks_of, parts_of
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
 from tt_debugger.formats.shared.records import Record, records
-from tt_debugger.storage.files import RegularFile
+from tt_debugger.storage.compressed import opened
 from tt_debugger.storage.index_cache import Entry, FileSeen, keep, look_at, may_keep, recall
 from tt_debugger.storage.lines import LONGEST, Block, Line, blocks, lines
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
@@ -32,13 +32,19 @@ from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+    from tt_debugger.storage.files import RegularFile
+
 FINGERPRINT = 4096
 LARGE = 8 << 20
 """Bytes of a file of which the end is worth being shown before all of it is read."""
 TAIL = 1 << 18
 """Bytes of that end."""
+ATTEMPTS = 3
+"""How often a file is read that is cut again and again while it is read."""
 READ_TOGETHER = 1 << 20
 """Bytes of neighbouring records that are read at once."""
+READ_OVER = 1 << 14
+"""Bytes between two records that are rather read over than left out."""
 
 _decode = msgspec.json.Decoder().decode
 _NAMED_BY_LINE = re.compile(r"L\d+(\.\d+)?'*\Z")
@@ -57,6 +63,8 @@ class _Position(msgspec.Struct, frozen=True):
     size: int
     session: Session
     seen: FileSeen
+    of_lines: str
+    """The fingerprint of the whole lines alone: it stays when a torn end is written anew."""
     kept_waiting: int | None = None
     """Rows that were not described yet in what is kept of the file, None if nothing good is."""
 
@@ -72,9 +80,11 @@ class JsonlFile(ABC):
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._file = RegularFile(location)
+        self._file = opened(location)
         self._entries: list[Entry] = []
         """What sessions that were given out may still ask."""
+        self._is_drained = False
+        """Whether nothing more is expected of a file that another took the place of."""
 
     @classmethod
     @abstractmethod
@@ -116,6 +126,7 @@ class JsonlFile(ABC):
             kept.size,
             kept.session,
             seen,
+            self._fingerprint(kept.size),
             kept.session.heads.waiting() if kept.is_quick else None,
         )
         progress(kept.size, kept.size)
@@ -196,16 +207,54 @@ class JsonlFile(ABC):
         return f"{self.format} {LAYOUT}"
 
     def follow(self, since: Cursor) -> Loaded:
-        """Read on from a cursor; from the beginning if the file was cut or replaced."""
-        position: _Position = since.position
+        """Read on from a cursor; from the beginning if the file was cut or replaced.
+
+        What was still written to a file before another took its place is given first.
+        """
+        self._go_to_current(since)
+        return self._followed(since)
+
+    def _go_to_current(self, since: Cursor) -> None:
+        """Open the file that took the place of this one, once this one is read to its end."""
         if not self._file.is_current():
-            self._reopen()
-        if self._fingerprint(position.size) != position.fingerprint:
-            return self._read_on(self._new_reading(), 0, 1, unheard)
-        if self._file.size() == position.size:
-            return Loaded(position.session, since)
-        reading = position.reading().copied()
-        return self._read_on(reading, position.offset, position.number, unheard)
+            self._is_drained = self._is_drained or not self._has_grown(since.position)
+            if self._is_drained:
+                self._reopen()
+            self._is_drained = True
+
+    def _followed(self, since: Cursor) -> Loaded:
+        """Read on in the file that is open."""
+        position: _Position = since.position
+        loaded = Loaded(position.session, since)
+        for _ in range(ATTEMPTS):
+            if self._is_as_read(position):
+                return Loaded(position.session, since)
+            loaded = self._read_since(position)
+            if loaded.cursor.position.fingerprint:
+                break
+        return loaded
+
+    def _read_since(self, position: _Position) -> Loaded:
+        """Read what stands behind the whole lines of a position, all if those are others now."""
+        if self._fingerprint(position.offset) == position.of_lines:
+            is_torn_end_kept = self._fingerprint(position.size) == position.fingerprint
+            reading = position.reading().copied()
+            rows = None if is_torn_end_kept else len(reading.heads)
+            loaded = self._read_on(reading, position.offset, position.number, unheard)
+            # It may have been cut while it was read.
+            if self._fingerprint(position.offset) == position.of_lines:
+                return msgspec.structs.replace(loaded, kept=rows)
+        loaded = self._read_on(self._new_reading(), 0, 1, unheard)
+        return msgspec.structs.replace(loaded, kept=0)
+
+    def _is_as_read(self, position: _Position) -> bool:
+        is_as_long = self._file.size() == position.size
+        return is_as_long and self._fingerprint(position.size) == position.fingerprint
+
+    def _has_grown(self, position: _Position) -> bool:
+        """Tell whether there is more in the file, behind what was read of it."""
+        is_longer = self._file.size() > position.size
+        return is_longer and self._fingerprint(position.size) == position.fingerprint
 
     def _new_reading(self) -> Reading:
         reading = self.reading(self.location)
@@ -214,10 +263,11 @@ class JsonlFile(ABC):
 
     def _reopen(self) -> None:
         try:
-            old, self._file = self._file, RegularFile(self.location)
+            old, self._file = self._file, opened(self.location)
         except CannotReadError:
             # Between unlink and rename there is no file; the old one is still what there was.
             return
+        self._is_drained = False
         old.close()
 
     def _read_on(
@@ -230,6 +280,7 @@ class JsonlFile(ABC):
     ) -> Loaded:
         seen = seen or look_at(self._file)
         size, tail = self._file.size(), None
+        before = self._fingerprint(size)
         with _no_collection():
             for part in blocks(self._file, offset, number, size):
                 if isinstance(part, Block):
@@ -245,8 +296,17 @@ class JsonlFile(ABC):
         progress(min(offset, size), size)
         size = offset + (tail.length if tail else 0)
         session = _with_tail(reading, tail, size)
+        after = self._fingerprint(size)
         position = _Position(
-            lambda: reading, offset, number, self._fingerprint(size), size, session, seen
+            lambda: reading,
+            offset,
+            number,
+            # That of no file: what was cut while it was read is read once more.
+            after if after == before else "",
+            size,
+            session,
+            seen,
+            self._fingerprint(offset),
         )
         return Loaded(session, Cursor(position))
 
@@ -263,53 +323,49 @@ class JsonlFile(ABC):
     def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
         """Decode the records of some rows; a gap has the body None.
 
-        Raises CannotReadError where the file no longer holds them.
+        The body of a row that was written in several records is the list of them. Raises
+        CannotReadError where the file no longer holds them.
         """
         heads = session.heads
         # The lines of a gap are no records one by one, but together they can look like one.
         records = sorted({row for row in rows if not heads.is_gap(row)})
         found = {
-            row: self._body(session, row, data) for row, data in self._records_of(heads, records)
+            row: self._body(session, row, pieces)
+            for row, pieces in self._records_of(heads, records)
         }
         return [found.get(row) for row in rows]
 
     def _described(self, heads: Heads, rows: Sequence[int]) -> Iterator[Head]:
         """Give the heads of rows that were read plainly, from the records that stand there now."""
         plainly = self.reading.plainly
-        for _, data in self._records_of(heads, rows):
-            try:
-                record = as_map(_decode(data))
-            except msgspec.DecodeError:
-                # A number that is kept as text stands in what the quick way leaves unread.
-                record = _first_record(data)
-            if plainly is None or not record:
+        for _, pieces in self._records_of(heads, rows):
+            written = [_decoded(each) for each in pieces]
+            if plainly is None or not all(written):
                 raise _changed()
             try:
-                yield plainly.describe(record)
+                yield plainly.describe(written if len(written) > 1 else written[0])
             except (KeyError, TypeError):
                 raise _changed() from None
 
-    def _records_of(self, heads: Heads, rows: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-        """Give rows with their bytes; records that follow each other are read together."""
-        begin, data = 0, b""
-        for place, row in enumerate(rows):
-            offset, length = heads.offset(row) or 0, heads.length(row) or 0
-            if not begin <= offset <= offset + length <= begin + len(data):
-                begin = end = offset
-                for each in rows[place:]:
-                    if heads.offset(each) != end or (end > begin and end - begin > READ_TOGETHER):
-                        break
-                    end += heads.length(each) or 0
-                data = self._file.read(begin, end - begin)
-                if len(data) < end - begin:
-                    raise _changed()
-            yield row, data[offset - begin : offset - begin + length]
+    def _records_of(self, heads: Heads, rows: Sequence[int]) -> Iterator[tuple[int, list[bytes]]]:
+        """Give rows with the bytes of their records; what stands close together is read at once.
 
-    def _body(self, session: Session, row: int, data: bytes) -> dict[str, Any]:
-        body = _first_record(data)
-        if body is None or not self._is_of(session, row, body):
+        Raises CannotReadError where the file has become shorter.
+        """
+        window = _Window(self._file)
+        for place, row in enumerate(rows):
+            spans = _spans_of(heads, row)
+            if not window.holds(spans[0]):
+                window.move(spans[0], (_spans_of(heads, each)[0] for each in rows[place + 1 :]))
+            yield row, [window.bytes_at(each) for each in spans]
+
+    def _body(self, session: Session, row: int, records: Sequence[bytes]) -> Body:
+        found = [_first_record(each) for each in records]
+        written = [each for each in found if each is not None]
+        # A row has the id of the last record that it was written in.
+        if len(written) < len(found) or not self._is_of(session, row, written[-1]):
             raise _changed()
-        return body
+        return written if len(written) > 1 else written[0]
 
     def _is_of(self, session: Session, row: int, record: dict[str, Any]) -> bool:
         """Tell whether a row may have been made of a record: whether that would give its id."""
@@ -320,25 +376,33 @@ class JsonlFile(ABC):
     def raw(self, session: Session, row: int) -> bytes:
         """Give the bytes of a row's record, its line end included; of a long gap the first ones.
 
-        Raises CannotReadError where the file has become shorter.
+        Of a row that was written in several records those of all. Raises CannotReadError where
+        the file has become shorter.
         """
-        length = session.heads.length(row) or 0
+        first, *parts = _spans_of(session.heads, row)
         if session.heads.is_gap(row):
-            length = min(length, LONGEST)
-        data = self._file.read(session.heads.offset(row) or 0, length)
-        if len(data) < length:
-            raise _changed()
-        return data
+            first = (first[0], min(first[1], LONGEST))
+        return b"".join(self._read(*each) for each in (first, *parts))
 
     def run(self, session: Session, first: int, last: int) -> bytes:
         """Give the bytes from the record of one row to the end of that of a later one.
 
-        Raises CannotReadError where the file has become shorter.
+        Records of these rows that stand elsewhere follow. Raises CannotReadError where the file
+        has become shorter.
         """
         heads = session.heads
         begin = heads.offset(first) or 0
-        length = (heads.offset(last) or 0) + (heads.length(last) or 0) - begin
-        data = self._file.read(begin, length)
+        end = (heads.offset(last) or 0) + (heads.length(last) or 0)
+        elsewhere = [
+            self._read(part.offset, part.length)
+            for row in range(first, last + 1)
+            for part in heads.parts.get(row, ())
+            if not begin <= part.offset < end
+        ]
+        return b"".join((self._read(begin, end - begin), *elsewhere))
+
+    def _read(self, offset: int, length: int) -> bytes:
+        data = self._file.read(offset, length)
         if len(data) < length:
             raise _changed()
         return data
@@ -350,6 +414,51 @@ class JsonlFile(ABC):
             entry.close()
 
 
+_Place = tuple[int, int]
+"""The offset and the length of a record."""
+
+
+def _spans_of(heads: Heads, row: int) -> list[_Place]:
+    """Give where the records of a row stand."""
+    first = (heads.offset(row) or 0, heads.length(row) or 0)
+    return [first, *((part.offset, part.length) for part in heads.parts.get(row, ()))]
+
+
+class _Window:
+    """A part of a file that is at hand."""
+
+    def __init__(self, file: RegularFile) -> None:
+        self._file = file
+        self._begin = 0
+        self._data = b""
+
+    def holds(self, place: _Place) -> bool:
+        """Tell whether a record is in it."""
+        offset, length = place
+        return self._begin <= offset and offset + length <= self._begin + len(self._data)
+
+    def move(self, place: _Place, following: Iterable[_Place]) -> None:
+        """Read a record, and with it what follows not far behind."""
+        begin, end = place[0], place[0] + place[1]
+        for offset, length in following:
+            is_near = end <= offset <= end + READ_OVER
+            if not is_near or offset + length - begin > READ_TOGETHER:
+                break
+            end = offset + length
+        self._begin, self._data = begin, self._file.read(begin, end - begin)
+        if len(self._data) < end - begin:
+            raise _changed()
+
+    def bytes_at(self, place: _Place) -> bytes:
+        """Give the bytes of a record, read by itself where it is not in the window."""
+        if not self.holds(place):
+            other = _Window(self._file)
+            other.move(place, ())
+            return other.bytes_at(place)
+        begin = place[0] - self._begin
+        return self._data[begin : begin + place[1]]
+
+
 def _with_tail(reading: Reading, tail: Line | None, size: int) -> Session:
     """Finish on a copy where something may still change: a gap that may grow, a line's start."""
     if tail is None and not reading.has_open_gap:
@@ -358,6 +467,14 @@ def _with_tail(reading: Reading, tail: Line | None, size: int) -> Session:
     if tail is not None:
         reading.read_tail(tail)
     return reading.finished(size)
+
+
+def _decoded(data: bytes) -> dict[str, Any] | None:
+    try:
+        return as_map(_decode(data))
+    except msgspec.DecodeError:
+        # A number that is kept as text stands in what the quick way leaves unread.
+        return _first_record(data)
 
 
 def _first_record(data: bytes) -> dict[str, Any] | None:

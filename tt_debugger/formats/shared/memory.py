@@ -57,6 +57,7 @@ class MemoryStore:
 
     format: ClassVar[str] = "memory"
     about: ClassVar[str] = "sessions in memory"
+    verified: ClassVar[str] = "made in memory"
 
     def __init__(self, sessions: Mapping[str, list[MemoryRecord]]) -> None:
         self.location = "memory"

@@ -1,20 +1,20 @@
 """Heads of messages whatever agent or provider wrote them, and where in a record they stand.
 
-The parts of a message are read by `core.messages`; what OpenAI Responses items have for parts is
-brought into a shape that it knows first.
+The parts of a message are read by `core.messages`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.json import as_map
 from tt_debugger.core.messages import Call, Other, Part, Result, Said, Thought, read_message
 from tt_debugger.core.model import Head, Kind, Role, Usage
+from tt_debugger.core.response_items import is_item
 from tt_debugger.core.text import summary_line
 from tt_debugger.formats.shared.dialect import NAMES
 from tt_debugger.formats.shared.pi_messages import call_summary
@@ -65,16 +65,12 @@ def is_message(value: Mapping[str, Any]) -> bool:
     """Tell whether an object is a message itself: a role with a content, or a Responses item."""
     if isinstance(value.get("role"), str):
         return not _CONTENTS.isdisjoint(value)
-    kind = value.get("type")
-    needed = _ITEMS.get(kind) if isinstance(kind, str) else None
-    return needed is not None and needed.key in value
+    return is_item(value)
 
 
 def head_of(message: dict[str, Any]) -> tuple[Head, tuple[Part, ...]]:
     """Give the head of a message, and the parts that it was made from."""
-    kind = message.get("type")
-    item = _ITEMS.get(kind) if isinstance(kind, str) and "role" not in message else None
-    read = read_message(message if item is None else item.as_message(message))
+    read = read_message(message)
     usage = usage_of(message.get("usage"))
     calls = [each for each in read.parts if isinstance(each, Call)]
     results = [each for each in read.parts if isinstance(each, Result)]
@@ -156,42 +152,6 @@ def _seconds(value: Any) -> float | None:
         if abs(time) > _LATEST_IN_SECONDS:
             time /= 1000
     return time
-
-
-class _Item(msgspec.Struct, frozen=True):
-    """A Responses item that is no message: the key it must have, and how to read it as one."""
-
-    key: str
-    as_message: Callable[[dict[str, Any]], dict[str, Any]]
-
-
-def _called(item: dict[str, Any]) -> dict[str, Any]:
-    arguments = item.get("arguments", item.get("input", item.get("action")))
-    function = {"name": item.get("name", item.get("type")), "arguments": arguments}
-    return {"role": "assistant", "tool_calls": [{"id": item.get("call_id"), "function": function}]}
-
-
-def _answered(item: dict[str, Any]) -> dict[str, Any]:
-    output = item.get("output")
-    content = as_map(output).get("content", output)
-    return {"role": "tool", "tool_call_id": item.get("call_id"), "content": content}
-
-
-def _reasoned(item: dict[str, Any]) -> dict[str, Any]:
-    texts = [as_map(each).get("text") for each in as_list(item.get("summary"))]
-    thought = "\n".join(text for text in texts if isinstance(text, str))
-    block = {"type": "thinking", "thinking": thought, "redacted": not thought}
-    return {"role": "assistant", "content": [block]}
-
-
-_ITEMS = {
-    "function_call": _Item("call_id", _called),
-    "custom_tool_call": _Item("call_id", _called),
-    "local_shell_call": _Item("call_id", _called),
-    "function_call_output": _Item("call_id", _answered),
-    "custom_tool_call_output": _Item("call_id", _answered),
-    "reasoning": _Item("summary", _reasoned),
-}
 
 
 def record_head(record: Mapping[str, Any]) -> Head:

@@ -7,6 +7,7 @@ Roles: user, assistant, toolResult, bashExecution, custom, branchSummary, compac
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -17,6 +18,8 @@ from tt_debugger.core.text import summary_line
 
 # Of a tool's arguments, the one that says most in a line.
 _TELLING = ("command", "path", "file_path", "pattern", "query", "url", "prompt", "description")
+_STEPS = ("todos", "plan")
+"""Arguments that are the steps of a plan."""
 SHOWN_ID = 8
 """Characters of another entry's id in a summary: enough to know it again."""
 _SHELLS = frozenset(("bash", "shell"))
@@ -154,9 +157,21 @@ def call_summary(call: dict[str, Any]) -> str:
     for key in _TELLING:
         if isinstance(arguments.get(key), str):
             return summary_line(arguments[key])
+    for key in _STEPS:
+        if isinstance(arguments.get(key), list):
+            return steps_summary(as_list(arguments[key]))
     if not arguments:
         return ""
     return summary_line(msgspec.json.encode(arguments).decode())
+
+
+def steps_summary(steps: Sequence[Any]) -> str:
+    """Give how far a plan is, and the step that is on its way: `2 of 4 done: run the tests`."""
+    known = list(map(as_map, steps))
+    done = sum(each.get("status") == "completed" for each in known)
+    now = next((each for each in known if each.get("status") == "in_progress"), as_map(None))
+    step = next((now[key] for key in ("step", "content") if isinstance(now.get(key), str)), "")
+    return summary_line(f"{done} of {len(known)} done{f': {step}' if step else ''}")
 
 
 def _content_summary(content: Any) -> str:

@@ -21,7 +21,7 @@ from typing import Annotated, Any, ClassVar, Protocol, Self, cast
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding, Severity, finding
-from tt_debugger.core.model import Extent, Head, Heads, Kind, Session, SessionId
+from tt_debugger.core.model import Aside, Extent, Head, Heads, Kind, Session, SessionId
 from tt_debugger.core.tree import NO_ROW, Linked, Links, link
 from tt_debugger.formats.shared.records import (
     CODES,
@@ -101,17 +101,18 @@ class Plainly(msgspec.Struct, frozen=True):
     """How a format reads entries of its common shape: quickly, leaving what they say for later.
 
     `entry` decodes a line into a `PlainEntry`, or raises a DecodeError where it is of another
-    shape, or would make a finding; `describe` gives the head of a whole record. What an entry
-    holds besides is not looked into: numbers kept as text and keys given twice are found there
-    by an `Examination`.
+    shape, or would make a finding; `describe` gives the head of a whole record, or of the list
+    of records that a row was written in. What an entry holds besides is not looked into: numbers
+    kept as text and keys given twice are found there by an `Examination`.
     """
 
     entry: Callable[[bytes], PlainEntry]
-    describe: Callable[[dict[str, Any]], Head]
+    describe: Callable[[Any], Head]
 
 
 class _Notes(msgspec.Struct, frozen=True):
     findings: list[Finding]
+    asides: list[Aside]
     skipped: int
     gap: Place | None
     gap_lines: int
@@ -138,6 +139,7 @@ class Reading(ABC):
         self.heads = Heads()
         self.links = Links()
         self.findings: list[Finding] = []
+        self.asides: list[Aside] = []
         self.skipped = 0
         self._gap: Place | None = None
         self._gap_lines = 0
@@ -202,6 +204,11 @@ class Reading(ABC):
         )
         self.links.append(own_id, parent, name or place.name)
 
+    def take_aside(self, name: str, place: Place) -> None:
+        """Keep a record that is no checkpoint, under what it is called."""
+        row = len(self.heads) - 1
+        self.asides.append(Aside(row, name, place.line, place.offset, place.length))
+
     def note(
         self, code: Code, message: str, place: Place, *, hint: str | None = None, **more: Any
     ) -> None:
@@ -259,7 +266,7 @@ class Reading(ABC):
         self.heads.extend(
             bytes([entry.kind for entry in run]),
             _seconds_of_each([entry.time for entry in run]),
-            number,
+            range(number, number + len(run)),
             offsets,
             sizes,
         )
@@ -376,7 +383,14 @@ class Reading(ABC):
     def notes(self) -> bytes:
         """Give what is kept in mind beside heads and links, for `take_notes`."""
         own = {name: getattr(self, name) for name in self._kept_names()}
-        notes = _Notes(self.findings, self.skipped, self._gap, self._gap_lines, self._gap_rest)
+        notes = _Notes(
+            self.findings,
+            self.asides,
+            self.skipped,
+            self._gap,
+            self._gap_lines,
+            self._gap_rest,
+        )
         return msgspec.msgpack.encode((notes, own))
 
     def take_notes(self, data: bytes | memoryview) -> None:
@@ -386,7 +400,8 @@ class Reading(ABC):
         """
         notes, raw = msgspec.msgpack.decode(data, type=tuple[_Notes, msgspec.Raw])
         own = msgspec.msgpack.decode(raw, type=self.kept)
-        self.findings, self.skipped, self._gap = notes.findings, notes.skipped, notes.gap
+        self.findings, self.asides = notes.findings, notes.asides
+        self.skipped, self._gap = notes.skipped, notes.gap
         self._gap_lines, self._gap_rest = notes.gap_lines, notes.gap_rest
         for name in self._kept_names():
             setattr(self, name, own[name])
@@ -410,7 +425,9 @@ class Reading(ABC):
         found = [*self.findings, *linked.findings, *self.findings_of(session)]
         found = [self._placed(each, session) for each in self._judged(found)]
         found.sort(key=lambda each: (each.line or 0, each.offset or 0))
-        whole = msgspec.structs.replace(session, findings=tuple(found))
+        whole = msgspec.structs.replace(
+            session, findings=tuple(found), asides=self.asides or session.asides
+        )
         # The tree and what else was derived from the rows holds for the same rows.
         vars(whole).update(vars(session))
         return whole

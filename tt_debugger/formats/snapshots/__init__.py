@@ -23,6 +23,7 @@ class Snapshots:
 
     format: ClassVar[str] = FORMAT
     about: ClassVar[str] = "states that an agent saved (JSON, JSONL, folders of JSON files)"
+    verified: ClassVar[str] = "no agent to compare with: a state is what its file says"
 
     def __init__(self, location: str) -> None:
         self.location = location

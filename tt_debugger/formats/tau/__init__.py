@@ -7,12 +7,15 @@ which line it is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
+from tt_debugger.formats.shared.places import folder_named
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.formats.tau.entries import ENTRIES
 from tt_debugger.formats.tau.reading import TauReading
@@ -25,6 +28,7 @@ class Tau(JsonlFile):
 
     format: ClassVar[str] = "tau"
     about: ClassVar[str] = "session trees of the Tau coding agent (JSONL)"
+    verified: ClassVar[str] = "the agent's own replay at every node (tau-ai 0.4.8)"
     reading: ClassVar[type[Reading]] = TauReading
 
     @classmethod
@@ -41,6 +45,12 @@ class Tau(JsonlFile):
         if entries and all("uuid" not in each and "message" in each for each in entries):
             return Match(40, "message entries without a header")
         return None
+
+    @classmethod
+    def places(cls, environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+        """Give the folder of all sessions; Tau takes a home only if its path is absolute."""
+        named = folder_named(environ.get("TAU_HOME", ""), home)
+        return ((named if named.is_absolute() else home / ".tau") / "sessions",)
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give Tau's rules; they are the same for every session."""

@@ -18,6 +18,8 @@ from textual.containers import Container, Vertical
 
 from tt_debugger.core.filters import Filter
 from tt_debugger.core.folds import Fold, Folding
+from tt_debugger.core.growth import nearest_row
+from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.model import Session
 from tt_debugger.core.outline import Outline
 from tt_debugger.core.refs import Fragment
@@ -34,8 +36,10 @@ from tt_debugger.tui.loader import (
     OpenFailed,
     Opening,
     Outlined,
+    Regrown,
     RowGlimpsed,
     RowInspected,
+    Unchanged,
 )
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.keyed import KeyedScreen
@@ -119,6 +123,15 @@ class PanesScreen(KeyedScreen[Place | None]):
         self._reveals = False
         """Whether that row is to have a line of its own, whatever would fold it."""
         self._marks: Mapping[str, str] = {}
+        self._follows = True
+        """Whether what is written to the session is to be shown."""
+        self._may_have_grown = False
+        """Whether there may be more to read, once this screen is on top and nothing is read."""
+        self._is_live = False
+        """Whether the session is one that is being written."""
+        self._regrown: Regrown | None = None
+        """What the session has become while another screen was on top."""
+        self._follow_error = ""
         self.beside: Inspector | None = None
         """The second inspector, once the screen was wide enough for it."""
         self._held = ExitStack()
@@ -164,6 +177,8 @@ class PanesScreen(KeyedScreen[Place | None]):
         """Whether all that was asked for is shown."""
         outline = self._outline
         if outline is None or self._is_waiting_for_lines or self.finder.is_waiting:
+            return False
+        if self.loader.is_reading_on:
             return False
         return not len(outline) or self.inspector.row == self._wanted
 
@@ -298,17 +313,146 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.scrubber.update_from(message.scrubbed, row)
         self._take_lines(Outlined(outline, row))
         self._held.close()
-        self.call_after_refresh(self.loader.prepare)
+        self.call_after_refresh(self._go_on_after_opening)
         if session.compared is not None and not self._is_aimed:
             self.call_after_refresh(self.compare, *session.compared)
+
+    def _go_on_after_opening(self) -> None:
+        """Do what may wait until the first rows are painted."""
+        self.loader.prepare()
+        self._is_live = self.loader.is_fresh()
+        if self._follows and self.loader.can_follow:
+            self.loader.watch()
+        self._tell_live()
+
+    # What is written meanwhile
+
+    @property
+    def follows(self) -> bool:
+        """Whether what is written to the session is shown."""
+        return self._follows and self.loader.can_follow
+
+    def _tell_live(self) -> None:
+        """Mark a session that is being written, and one that is not followed any more."""
+        mark, style = "", self._palette.dim
+        if not self.follows:
+            mark = f"{self._glyphs.custom} not followed" if self.loader.can_follow else ""
+        elif self._is_live:
+            mark, style = f"{self._glyphs.user} live", self._palette.good
+        self.query_one(TopBar).mark_with(mark, style)
+
+    def on_may_have_grown(self) -> None:
+        """Read what there may be more, unless that is being done."""
+        self._may_have_grown = True
+        self._read_more()
+
+    def _read_more(self) -> None:
+        """Read what was added, once this screen is seen: others show rows as they were asked."""
+        is_due = self._may_have_grown and self.follows and self.is_current
+        if not is_due or self._session is None or self.loader.is_reading_on:
+            return
+        rest = self.loader.rest()
+        if rest:
+            self.set_timer(rest, self._read_more)
+            return
+        self._may_have_grown = False
+        self.loader.read_more(self._filter, self._folding)
+
+    def on_screen_resume(self) -> None:
+        """Show what came while another screen was on top."""
+        regrown, self._regrown = self._regrown, None
+        if regrown is not None:
+            self.on_regrown(regrown)
+        self._read_more()
+
+    def on_unchanged(self, message: Unchanged) -> None:
+        """Go on; what cannot be read any more is told once."""
+        self.loader.done_reading_on(is_taken=False)
+        error = "" if message.error is None else message.error.message
+        if error and error != self._follow_error:
+            self.say(error, is_error=True)
+        self._follow_error = error
+        self._read_more()
+
+    def on_regrown(self, message: Regrown) -> None:
+        """Show what the session has become, unless other lines are wanted by now."""
+        if not self.is_current:
+            # What it asked was asked of the rows as they were.
+            self._regrown = message
+            return
+        outline = message.opened.outlined.outline
+        folding = Folding(self._folding.rule) if message.is_anew else self._folding
+        is_wanted = (outline.chosen, outline.folding) == (self._filter, folding)
+        self.loader.done_reading_on(is_taken=is_wanted)
+        if is_wanted:
+            self._grow(message)
+        else:
+            self._may_have_grown = True
+        self._read_more()
+
+    def _grow(self, message: Regrown) -> None:
+        before, opened = self._session, message.opened
+        if before is None:
+            return
+        session, outline = opened.session, opened.outlined.outline
+        row = self._row_in(before, session, message)
+        if message.is_anew:
+            self.say(f"{PurePath(self._location).name} was cut or replaced; it is shown anew")
+        self._follow_error, self._is_live = "", True
+        self._session, self._outline = session, outline
+        self._aim, self._reveals = None, False
+        self._folding = outline.folding
+        self._marks = dict(opened.marks)
+        self._facts = session_facts(session, self._location)
+        self.finder.grow(outline, message.kept)
+        self.forget_rows(are_others=message.is_anew)
+        self._tell_live()
+        self.query_one(ColumnNames).update_from(self._row_view)
+        self.tree_pane.grow(session, outline, self._row_view, row)
+        shown = self.tree_pane.cursor_row
+        self.scrubber.update_from(opened.scrubbed, max(row, 0) if shown is None else shown)
+        if shown is None:
+            self._show_no_row()
+        elif shown == self._wanted < message.kept and self.tree_pane.cursor_fold is None:
+            # It stays in view; only what came may tell more of it.
+            self.loader.inspect(shown)
+            self._tell_place()
+        else:
+            self._wanted = NO_ROW
+            self._show()
+
+    def forget_rows(self, *, are_others: bool) -> None:
+        """Forget what was worked out of the rows; where they are others, which ones they were."""
+
+    def _row_in(self, before: Session, session: Session, message: Regrown) -> int:
+        """Give the row for the cursor: where it was, or the active leaf if it stood at that."""
+        row = self._row
+        if session.active is not None and (row is None or self._is_at_leaf(before, row)):
+            is_gone = message.is_anew and row is not None and before.ids[row] in session.rows
+            if not is_gone:
+                return session.active
+        if not len(session):
+            return NO_ROW
+        if row is None:
+            return 0
+        return row if row < message.kept else nearest_row(before, session, row)
+
+    def _is_at_leaf(self, before: Session, row: int) -> bool:
+        """Tell whether a row is the active leaf, or all that is shown of it."""
+        outline, active = self._outline, before.active
+        if active is None or outline is None:
+            return False
+        return row == active or outline.places[row] == outline.places[active]
 
     @abstractmethod
     def compare(self, old: Aim, new: Aim) -> None:
         """Compare two points, each a row or a ref."""
 
     def on_outlined(self, message: Outlined) -> None:
-        """Show other lines, unless others again are wanted by now."""
-        if (message.outline.chosen, message.outline.folding) == (self._filter, self._folding):
+        """Show other lines, unless others again are wanted by now, or of what came meanwhile."""
+        outline = message.outline
+        is_of_session = outline.tree.session is self._session
+        if is_of_session and (outline.chosen, outline.folding) == (self._filter, self._folding):
             self._take_lines(message)
 
     def _take_lines(self, message: Outlined) -> None:
@@ -323,13 +467,17 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.finder.show_only(outline)
         self.tree_pane.update_from(self._session, outline, self._row_view, row)
         if self.tree_pane.cursor_row is None:
-            nothing = "This file holds no checkpoints."
-            if len(self._session):
-                nothing = f"The filter {self._filter} shows none of {len(self._session):,} rows."
-            self.inspect(Said(nothing, self._wanted))
-            self._tell_place()
+            self._show_no_row()
         else:
             self._show()
+
+    def _show_no_row(self) -> None:
+        session = self._session
+        nothing = "This file holds no checkpoints."
+        if session is not None and len(session):
+            nothing = f"The filter {self._filter} shows none of {len(session):,} rows."
+        self.inspect(Said(nothing, self._wanted))
+        self._tell_place()
 
     @property
     def _row(self) -> int | None:
@@ -357,7 +505,7 @@ class PanesScreen(KeyedScreen[Place | None]):
     def on_row_inspected(self, message: RowInspected) -> None:
         """Show what was read, if it is still the row under the cursor and not shown yet."""
         row = message.inspection.row
-        if row == self._wanted and self.inspector.row != row:
+        if row == self._wanted and _tells_more(message.inspection, self.inspector.shown):
             self.inspect(message.inspection)
         elif row == self._reason:
             self._show()
@@ -527,6 +675,22 @@ class PanesScreen(KeyedScreen[Place | None]):
     def _zoom(self, *, to_inspector: bool) -> None:
         self.set_class(to_inspector, "zoom-inspector")
         self.set_class(not to_inspector, "zoom-tree")
+
+
+def _tells_more(read: Inspection, shown: Shown) -> bool:
+    """Tell whether what was read of a row says other things than what is shown of it."""
+    if not isinstance(shown, Inspection) or shown.row != read.row:
+        return not (isinstance(shown, Folded) and shown.fold.first == read.row)
+    if shown.session is read.session:
+        return False
+    if (shown.raw, shown.findings, shown.exchanges) != (read.raw, read.findings, read.exchanges):
+        return True
+    return _around_row(read) != _around_row(shown) or shown.changes != read.changes
+
+
+def _around_row(seen: Inspection) -> tuple[object, ...]:
+    session, row = seen.session, seen.row
+    return session.labels.get(row), *session.tree.children(row), session.parents[row]
 
 
 def session_facts(session: Session, location: str) -> tuple[str, ...]:

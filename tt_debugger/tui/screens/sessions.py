@@ -12,11 +12,13 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.widgets import Input, Static
 
+from tt_debugger.core.families import Listed, Match, Relative, alone, by_project, families
 from tt_debugger.core.listing import Entry, Key, Sort, filtered, ordered
+from tt_debugger.core.refs import Fragment, Point, quoted
+from tt_debugger.core.search import Query
 from tt_debugger.core.text import counted, safe_line
-from tt_debugger.discovery import Left, Read
+from tt_debugger.discovery import EVERYWHERE, Left, Read
 from tt_debugger.errors import TtdbgError
-from tt_debugger.storage.folders import MOST_DEEP, MOST_NAMES, Why
 from tt_debugger.tui.keys import SESSIONS, bindings
 from tt_debugger.tui.scout import (
     FactsRead,
@@ -26,6 +28,7 @@ from tt_debugger.tui.scout import (
     Previewing,
     Scout,
     SearchFailed,
+    TextFound,
 )
 from tt_debugger.tui.screens.keyed import KeyedScreen
 from tt_debugger.tui.widgets.bars import BottomBar, TopBar
@@ -54,7 +57,7 @@ class SessionsScreen(KeyedScreen[None]):
         location: str,
         palette: Palette,
         glyphs: Glyphs,
-        on_open: Callable[[str, str | None], None],
+        on_open: Callable[[str, Fragment], None],
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(palette, glyphs)
@@ -64,6 +67,14 @@ class SessionsScreen(KeyedScreen[None]):
         self._sort = Sort.NEWEST
         self._is_reversed = False
         self._query = ""
+        self._sought: Query | None = None
+        """The text that is looked for, or was, in all that was said."""
+        self._matches: dict[Key, tuple[Match, ...]] = {}
+        self._searched = ""
+        self._is_searched = True
+        self._is_asked = False
+        """Whether what is typed is a text to look for; else it is a filter."""
+        self._is_by_project = location == EVERYWHERE
         self._entries: dict[Key, Entry] = {}
         self._gathered: list[Entry] = []
         """What a search found that is to replace what an earlier one has found."""
@@ -89,9 +100,7 @@ class SessionsScreen(KeyedScreen[None]):
                 yield SessionList(id="sessions")
                 yield Static(id="notes")
                 with Horizontal(id="filter"):
-                    yield Static(
-                        Text.assemble(("   filter / ", self._palette.accent)), id="filter-sign"
-                    )
+                    yield Static(id="filter-sign")
                     yield Input(compact=True, select_on_focus=False)
                     yield Static(id="filter-count")
             yield Lines(id="preview")
@@ -122,7 +131,8 @@ class SessionsScreen(KeyedScreen[None]):
     @property
     def is_settled(self) -> bool:
         """Whether all was found, read and previewed that was asked for."""
-        return self._is_read and (self._previewed is None or self._is_ended)
+        is_done = self._is_read and self._is_searched
+        return is_done and (self._previewed is None or self._is_ended)
 
     @property
     def session_list(self) -> SessionList:
@@ -152,6 +162,7 @@ class SessionsScreen(KeyedScreen[None]):
             self._adopt(keep=is_first)
         self._is_found = message.is_all
         self._order()
+        self.call_after_refresh(self.scout.be_seen)
 
     def _adopt(self, *, keep: bool) -> None:
         """Take what was gathered; what is already read of a file that stayed the same stays."""
@@ -170,6 +181,7 @@ class SessionsScreen(KeyedScreen[None]):
         if message.search != self._search:
             return
         self._take(message.read)
+        self._left = message.left
         self._is_read = message.done == message.of
         self._done = "" if self._is_read else f"reading {message.done:,}/{message.of:,}"
         self._order()
@@ -205,22 +217,47 @@ class SessionsScreen(KeyedScreen[None]):
 
     def _filter(self, *, to_start: bool = False) -> None:
         self._shown = filtered(self._ordered, self._query)
-        self.session_list.update_from(self._shown, self._view, to_start=to_start)
+        if self._sought is not None:
+            self._shown = [each for each in self._shown if each.key in self._matches]
+        self.session_list.update_from(self._lines(), self._view, to_start=to_start)
         if not self._shown:
             self._show(None)
         self._tell()
 
+    def _lines(self) -> list[Listed]:
+        """Give what is shown: by project, in families where time is what counts, or as it is."""
+        if self._sought is not None:
+            return [
+                line for each in self._shown for line in (Relative(each), *self._matches[each.key])
+            ]
+        if self._is_grouped:
+            return by_project(self._shown)
+        if self._query or self._sort is not Sort.NEWEST:
+            return [*alone(self._shown)]
+        return [each for family in families(self._shown) for each in family]
+
+    @property
+    def _is_grouped(self) -> bool:
+        """Whether there are headings: not where a search or another order says what is first."""
+        is_found = bool(self._query) or self._sought is not None
+        return self._is_by_project and self._sort is Sort.NEWEST and not is_found
+
     def _refresh(self) -> None:
         """Draw the same sessions at another time or in another order."""
-        self.session_list.update_from(self._shown, self._view)
+        self.session_list.update_from(self._lines(), self._view)
         self._draw_preview()
         self._tell()
 
     @property
     def _view(self) -> ListingView:
-        words = tuple(self._query.split())
         return ListingView(
-            self._palette, self._glyphs, self._clock(), self._sort, self._is_reversed, words
+            self._palette,
+            self._glyphs,
+            self._clock(),
+            self._sort,
+            self._is_reversed,
+            tuple(self._query.split()),
+            self._is_grouped,
         )
 
     def _tell(self) -> None:
@@ -228,25 +265,32 @@ class SessionsScreen(KeyedScreen[None]):
         count = counted(len(self._entries), "session")
         if not self._is_found:
             count += " so far"
-        place = self.session_list.cursor_place + 1 if self._shown else 0
+        place = self.session_list.entry_rank + 1 if self._shown else 0
         right = self._done or f"{place:,}/{len(self._shown):,}"
-        self.query_one(TopBar).update_from(("sessions", self._location, count), f"{right} ")
+        where = self._location or "all places"
+        self.query_one(TopBar).update_from(("sessions", where, count), f"{right} ")
         self.query_one(ListHeader).update_from(self._view)
-        matched = Text.assemble(
-            (f"{len(self._shown):,}/{len(self._entries):,}", self._palette.label)
+        matched = self._searched or f"{len(self._shown):,}/{len(self._entries):,}"
+        self.query_one("#filter-count", Static).update(
+            Text.assemble((matched, self._palette.label))
         )
-        self.query_one("#filter-count", Static).update(matched)
-        self.query_one("#filter").set_class(bool(self._query) or self._is_typing, "shown")
-        notes = " · ".join(left_texts(self._left))
+        sign = "search" if self._is_asked else "filter"
+        self.query_one("#filter-sign", Static).update(
+            Text.assemble((f"   {sign} / ", self._palette.accent))
+        )
+        is_asked = bool(self._query) or self._sought is not None or self._is_typing
+        self.query_one("#filter").set_class(is_asked, "shown")
+        notes = " · ".join(self._left.texts())
         self.query_one("#notes", Static).update(Text.assemble((f"   {notes}", self._palette.dim)))
         self.query_one("#notes").set_class(bool(notes), "shown")
 
     def _empty_lines(self) -> Iterator[Text]:
-        yield Text(f"There are no sessions in {safe_line(self._location)}.", self._palette.strong)
+        where = safe_line(self._location) or "the places of agents, nor in this folder"
+        yield Text(f"There are no sessions in {where}.", self._palette.strong)
         yield Text()
         yield Text("Looked for files that end in .jsonl, .ndjson or .json, in this folder and in")
         yield Text("those below it, and found none that an agent known to ttdbg has written.")
-        for each in left_texts(self._left):
+        for each in self._left.texts():
             yield Text(f"  {self._glyphs.bullet} {each}", self._palette.dim)
         yield Text()
         yield Text("Give the folder in which your agent keeps its sessions, for example")
@@ -264,8 +308,7 @@ class SessionsScreen(KeyedScreen[None]):
         """Preview a session: at once if it is kept, else when it is read."""
         before, self._previewed = self._previewed, entry
         if entry is None:
-            said = f"No session here has {safe_line(self._query)!r}. Esc takes the filter away."
-            self.preview.update_from([Text(said, self._palette.dim)] if self._query else ())
+            self.preview.update_from(self._nothing_lines())
             return
         known = self.scout.known_end(entry)
         is_same = before is not None and before.version == entry.version
@@ -276,6 +319,15 @@ class SessionsScreen(KeyedScreen[None]):
             self.scout.preview(entry)
         self._draw_preview()
         self._tell()
+
+    def _nothing_lines(self) -> Iterator[Text]:
+        if self._sought is not None:
+            state = "" if self._is_searched else " so far"
+            said = f"Nobody said {safe_line(self._sought.text)!r}{state}. Esc ends the search."
+            yield Text(said, self._palette.dim)
+        elif self._query:
+            said = f"No session here has {safe_line(self._query)!r}. Esc takes the filter away."
+            yield Text(said, self._palette.dim)
 
     def on_previewing(self, message: Previewing) -> None:
         """Tell how much is read of the session under the cursor."""
@@ -311,13 +363,44 @@ class SessionsScreen(KeyedScreen[None]):
         return self.query_one(Input).has_focus
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        """Filter as one types."""
-        self._query = message.value
-        self._filter(to_start=True)
+        """Filter as one types; a text to look for is typed to its end first."""
+        if not self._is_asked:
+            self._query = message.value
+            self._filter(to_start=True)
 
     def on_input_submitted(self) -> None:
-        """Keep the filter, and go back to the list."""
+        """Keep the filter or begin the search, and go back to the list."""
+        self._submit()
+
+    def _submit(self) -> None:
         self.set_focus(self.session_list)
+        if self._is_asked:
+            self._look_for(Query.parse(self.query_one(Input).value))
+
+    def _look_for(self, query: Query | None) -> None:
+        """Begin to look for a text in all sessions, or forget about it."""
+        self.scout.forget()
+        self._sought, self._matches, self._searched = query, {}, ""
+        self._is_searched = query is None or not self._ordered
+        if query is not None:
+            self._searched = "searching"
+            self.scout.look_for(query, self._ordered)
+        self._filter(to_start=True)
+
+    def on_text_found(self, message: TextFound) -> None:
+        """List the sessions in which a text was found."""
+        if message.query is not self._sought:
+            return
+        self._matches |= {matches[0].entry.key: matches for matches in message.found}
+        self._is_searched = message.done == message.of
+        found = f"in {len(self._matches):,}"
+        if not self._is_searched:
+            found += f", {message.done:,}/{message.of:,} searched"
+        self._searched = f"{found}, {message.unread:,} unread" if message.unread else found
+        if message.found or self._is_searched:
+            self._filter()
+        else:
+            self._tell()
 
     def on_descendant_focus(self) -> None:
         """Show the filter while one types."""
@@ -336,7 +419,7 @@ class SessionsScreen(KeyedScreen[None]):
 
     def on_session_list_chosen(self, message: SessionList.Chosen) -> None:
         """Open what was clicked twice."""
-        self._open(message.entry)
+        self._open(message.line)
 
     @property
     def _pane(self) -> SessionList | Lines:
@@ -369,29 +452,61 @@ class SessionsScreen(KeyedScreen[None]):
     def action_open(self) -> None:
         """Open the session under the cursor; from the filter go back to the list."""
         if self._is_typing:
-            self.set_focus(self.session_list)
+            self._submit()
             return
-        entry = self.session_list.cursor_entry
-        if entry is not None:
-            self._open(entry)
+        line = self.session_list.cursor_line
+        if line is not None:
+            self._open(line)
 
-    def _open(self, entry: Entry) -> None:
+    def _open(self, line: Relative | Match) -> None:
+        """Open a session: where what is looked for was said first, or where it is looked at."""
+        entry = line.entry
+        first = self._matches.get(entry.key, ())[:1] if self._sought is not None else ()
+        match = line if isinstance(line, Match) else next(iter(first), None)
         if entry.failed is not None:
             self.query_one(BottomBar).say(entry.failed, is_error=True)
             return
         self.session_list.mark(entry)
-        self._on_open(entry.location, entry.session)
+        points = () if match is None else (Point(None, quoted(match.point)),)
+        self._on_open(entry.location, Fragment(entry.session, points))
 
     def action_filter(self) -> None:
         """Go to the filter."""
+        self._ask(self._query, is_asked=False)
+
+    def action_search(self) -> None:
+        """Go to where a text to look for is typed."""
+        self._ask("" if self._sought is None else self._sought.text, is_asked=True)
+
+    def _ask(self, text: str, *, is_asked: bool) -> None:
+        if is_asked is not self._is_asked:
+            # Only one of both is asked for at a time.
+            self.action_clear()
+            self._is_asked = is_asked
         self.query_one("#filter").add_class("shown")
+        line = self.query_one(Input)
+        line.value = text
+        line.cursor_position = len(text)
         # At once, or what is typed next would be keys of the list.
-        self.set_focus(self.query_one(Input))
+        self.set_focus(line)
 
     def action_clear(self) -> None:
-        """Take the filter away, and go back to the list."""
+        """Take filter and search away, and go back to the list."""
         self.query_one(Input).value = ""
+        if self._sought is not None:
+            self._look_for(None)
+        self._is_asked = False
+        if self._query:
+            self._query = ""
+            self._filter(to_start=True)
         self.set_focus(self.session_list)
+
+    def action_group(self) -> None:
+        """Show by project and agent, or all in one list."""
+        self._is_by_project = not self._is_by_project
+        if self._is_by_project:
+            self._sort, self._is_reversed = Sort.NEWEST, False
+        self._order()
 
     def action_sort(self) -> None:
         """Sort by the next column."""
@@ -422,19 +537,3 @@ class SessionsScreen(KeyedScreen[None]):
             self.app.exit()
         else:
             self.dismiss()
-
-
-def left_texts(left: Left) -> Iterator[str]:
-    """Give what is not listed, each reason with its count."""
-    if left[Why.TOO_MANY]:
-        yield f"stopped after {MOST_NAMES:,} names: there is more"
-    if left[Why.TOO_DEEP]:
-        yield f"{counted(left[Why.TOO_DEEP], 'folder')} below {MOST_DEEP} others not looked into"
-    if left[Why.UNREADABLE]:
-        yield f"{left[Why.UNREADABLE]:,} cannot be read"
-    if left[Why.OTHER]:
-        yield counted(left[Why.OTHER], "other file")
-    if left[Why.LINK]:
-        yield f"{counted(left[Why.LINK], 'link')} not followed"
-    if left[Why.LEFT_OUT]:
-        yield f"{counted(left[Why.LEFT_OUT], 'hidden or tool folder')} left out"

@@ -20,7 +20,7 @@ from tt_debugger.core.search import Jump
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.tui.copying import ASKED, copied
 from tt_debugger.tui.keys import TIMELINE, bindings
-from tt_debugger.tui.loader import Completes, Marked, Searched
+from tt_debugger.tui.loader import Completes, Inside, LookedInside, Marked, Searched
 from tt_debugger.tui.screens import choices, versus
 from tt_debugger.tui.screens.chooser import ChooserScreen
 from tt_debugger.tui.screens.panes import PanesScreen, Place
@@ -49,6 +49,14 @@ class TimelineScreen(PanesScreen):
             super().__init__()
             self.location = location
 
+    class SessionWanted(Message):
+        """A session that a checkpoint started is to be shown."""
+
+        def __init__(self, location: str, fragment: Fragment) -> None:
+            super().__init__()
+            self.location = location
+            self.fragment = fragment
+
     def __init__(
         self,
         location: str,
@@ -62,6 +70,28 @@ class TimelineScreen(PanesScreen):
         self._completer: Completer | None = None
         self._resolver: Resolver | None = None
         self._ref_screen: ChooserScreen | None = None
+
+    def forget_rows(self, *, are_others: bool) -> None:
+        """Forget what was worked out of the rows; where they are others, the way back as well."""
+        self._completer = self._resolver = None
+        if are_others:
+            self._journey, self._left = Journey(), None
+
+    def action_follow(self) -> None:
+        """Show what is written to the session as it comes, or no longer."""
+        if self._session is None:
+            return
+        if not self.loader.can_follow:
+            self.say("what is open here cannot be followed")
+            return
+        self._follows = not self._follows
+        if self._follows:
+            self.loader.watch()
+            self.say("what is written is shown as it comes; F: no longer")
+        else:
+            self.loader.unwatch()
+            self.say("what is written from here on is not shown; F: shown again")
+        self._tell_live()
 
     # Going somewhere
 
@@ -354,12 +384,39 @@ class TimelineScreen(PanesScreen):
                 state.toggle()
             case CheckpointTree() if self.tree_pane.cursor_fold is not None:
                 self._unfold()
+            case CheckpointTree() if self._starts_sessions(self._row):
+                self.loader.look_inside(self._row or 0)
             case CheckpointTree():
                 self.action_switch()
             case Scrubber():
                 self.action_tree()
             case _:
                 pass
+
+    def _starts_sessions(self, row: int | None) -> bool:
+        return self._session is not None and row in self._session.subsessions
+
+    def on_looked_inside(self, message: LookedInside) -> None:
+        """Open the session that the row started; of several ask which one."""
+        if message.row != self._row:
+            return
+        there = [each for each in message.found if each.location is not None]
+        if not there:
+            names = ", ".join(each.name for each in message.found)
+            self.say(f"{names}: its session is not where this one is kept")
+        elif len(there) == 1:
+            self._enter(there[0])
+        else:
+            offered = [Choice(each.name, str(each.location), each) for each in there]
+            self.choose("open a session that was started here", offered, self._enter)
+
+    def _enter(self, inside: Inside | None) -> None:
+        if inside is None or inside.location is None:
+            return
+        if inside.row is not None:
+            self.go_to(inside.row)
+        else:
+            self.post_message(self.SessionWanted(inside.location, inside.fragment))
 
     # Comparing
 

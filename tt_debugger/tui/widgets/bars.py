@@ -31,6 +31,18 @@ class TopBar(Widget):
         self.palette = palette
         self._left: Sequence[str] = ()
         self._right = ""
+        self._mark = ("", "")
+
+    @property
+    def mark(self) -> str:
+        """What is marked behind the place, sign and word; empty for nothing."""
+        return self._mark[0]
+
+    def mark_with(self, text: str, style: str) -> None:
+        """Show a sign and a word behind the place."""
+        if (text, style) != self._mark:
+            self._mark = (text, style)
+            self.refresh()
 
     def update_from(self, left: Sequence[str], right: str) -> None:
         """Show format, title and facts at the left, and a place at the right."""
@@ -51,10 +63,12 @@ class TopBar(Widget):
         for number, part in enumerate(self._left):
             style = self.palette.strong if number == 1 else self.palette.dim
             line.append(f"  {safe_line(part)}", style)
-        room = self.size.width - len(self._right) - 1
+        text, style = self._mark
+        mark = Text.assemble(("· ", self.palette.dim), (f"{text} ", style)) if text else Text()
+        room = self.size.width - len(self._right) - 1 - mark.cell_len
         line.truncate(max(room, 0), overflow="ellipsis", pad=True)
         line.append(f" {self._right}", self.palette.dim)
-        return line
+        return line.append_text(mark)
 
 
 class BottomBar(Widget):

@@ -49,13 +49,41 @@ class CheckpointTree(CursorPane, can_focus=True, inherit_bindings=False):
         The cursor keeps its height on the screen.
         """
         height = self._cursor - round(self.scroll_y)
+        self._take(session, outline, view, cursor_row)
+        if self._has_moved:
+            self.scroll_to(y=self._cursor - height, animate=False, force=True, immediate=True)
+        self._scroll_to_cursor()
+        self._redraw()
+
+    def grow(self, session: Session, outline: Outline, view: RowView, cursor_row: int) -> None:
+        """Show what the session has become; what is seen stays where it is.
+
+        Only a cursor that goes elsewhere is followed, if it was in view.
+        """
+        top, was_seen = round(self.scroll_y), self._is_seen(self._cursor)
+        height = self._cursor - top
+        seen_row = None
+        if self._outline is not None and 0 <= top < len(self._outline):
+            seen_row = self._outline.row_at(top)
+        self._take(session, outline, view, cursor_row)
+        if was_seen:
+            top = self._cursor - height
+        elif seen_row is not None and seen_row < len(outline.places):
+            top = max(outline.places[seen_row], 0)
+        self.scroll_to(y=max(top, 0), animate=False, force=True, immediate=True)
+        if was_seen:
+            # Not into the middle, even if nobody has moved it yet.
+            self._has_moved = True
+            self._scroll_to_cursor()
+        self._redraw()
+
+    def _take(self, session: Session, outline: Outline, view: RowView, cursor_row: int) -> None:
         self._session, self._outline, self._view = session, outline, view
         self._drawn.clear()
         self._cursor = max(outline.places[cursor_row], 0) if len(outline) else 0
         self.virtual_size = Size(self.size.width, len(outline))
-        if self._has_moved:
-            self.scroll_to(y=self._cursor - height, animate=False, force=True, immediate=True)
-        self._scroll_to_cursor()
+
+    def _redraw(self) -> None:
         self.refresh()
         # A scrollbar that appears only now does not know how far was scrolled before.
         self.call_after_refresh(self._place_scrollbar)

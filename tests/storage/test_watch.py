@@ -1,0 +1,180 @@
+"""Watching: a look now and then is the truth, hints only make it come sooner."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tt_debugger.storage import watch as watching
+from tt_debugger.storage.watch import Watch
+
+OLD = 1_000_000_000
+
+
+def aged(path: Path) -> Path:
+    """Let a file be written long ago: nothing may still happen to it unseen."""
+    os.utime(path, (OLD, OLD))
+    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "s.jsonl"
+    file.write_bytes(b"{}\n")
+    return aged(file)
+
+
+def seconds_until_told(watch: Watch) -> float:
+    began = time.perf_counter()
+    assert watch.wait()
+    return time.perf_counter() - began
+
+
+class Waiter(threading.Thread):
+    """Waits, and notes how often it was told."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__(daemon=True)
+        self.watch, self.told = watch, 0
+        self.start()
+
+    def run(self) -> None:
+        while self.watch.wait():
+            self.told += 1
+
+
+def test_the_first_time_is_at_once_and_then_nothing_is_told_of_what_does_not_change(path: Path):
+    waiter = Waiter(Watch(str(path), every=0.02, takes_hints=False))
+    time.sleep(0.3)
+
+    assert waiter.told == 1
+    waiter.watch.stop()
+    waiter.join(1)
+    assert not waiter.is_alive()
+
+
+def written(path: Path) -> None:
+    aged_later = OLD + 5
+    with path.open("ab") as file:
+        file.write(b"{}\n")
+    os.utime(path, (aged_later, aged_later))
+
+
+def of_the_same_size(path: Path) -> None:
+    path.write_bytes(b"[]\n")
+    os.utime(path, (OLD, OLD))
+
+
+def renamed_over(path: Path) -> None:
+    other = path.with_suffix(".other")
+    other.write_bytes(b"{}\n")
+    aged(other).replace(path)
+
+
+def removed(path: Path) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize("happens", [written, of_the_same_size, renamed_over, removed])
+@pytest.mark.parametrize("takes_hints", [False, True])
+def test_each_change_is_told(path: Path, happens: Any, *, takes_hints: bool):
+    watch = Watch(str(path), every=0.05, takes_hints=takes_hints)
+    assert watch.wait()
+    happens(path)
+
+    assert seconds_until_told(watch) < 1
+    watch.stop()
+
+
+def test_a_hint_comes_long_before_the_next_look(path: Path):
+    watch = Watch(str(path), every=30)
+    assert watch.wait()
+    # Until the system tells; that takes the import of what listens to it.
+    end = time.monotonic() + 20
+    told = threading.Event()
+    threading.Thread(target=lambda: watch.wait() and told.set(), daemon=True).start()
+    while not told.wait(0.05) and time.monotonic() < end:
+        written(path)
+
+    assert told.is_set()
+    watch.stop()
+
+
+def test_what_happens_to_others_in_the_folder_is_no_hint(path: Path):
+    waiter = Waiter(Watch(str(path), every=30))
+    time.sleep(0.5)
+    (path.parent / "other").write_bytes(b"x")
+    time.sleep(0.3)
+
+    assert waiter.told == 1
+    waiter.watch.stop()
+
+
+@pytest.mark.parametrize("error", [OSError("no more watches"), RuntimeError, ImportError])
+def test_without_hints_looks_go_on(path: Path, monkeypatch: pytest.MonkeyPatch, error: Any):
+    def hints(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(watching, "_hints", hints)
+    watch = Watch(str(path), every=0.05)
+    assert watch.wait()
+    written(path)
+
+    assert seconds_until_told(watch) < 1
+    watch.stop()
+
+
+def test_a_change_right_after_another_is_told_though_it_looks_the_same(path: Path):
+    watch = Watch(str(path), every=0.02, takes_hints=False)
+    path.write_bytes(b"{}\n")
+    assert watch.wait()
+
+    assert seconds_until_told(watch) < 1
+    watch.stop()
+
+
+def test_it_is_stopped_at_once_from_another_thread(path: Path):
+    waiter = Waiter(Watch(str(path), every=30, takes_hints=False))
+    time.sleep(0.05)
+    began = time.perf_counter()
+    waiter.watch.stop()
+    waiter.join(5)
+
+    assert time.perf_counter() - began < 0.5
+    assert not waiter.watch.wait()
+
+
+@pytest.mark.parametrize("takes_hints", [False, True])
+def test_of_a_folder_all_that_is_in_it_is_watched(tmp_path: Path, *, takes_hints: bool):
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    file = inner / "1.json"
+    file.write_bytes(b"{}")
+    watch = Watch(str(tmp_path), every=0.05, takes_hints=takes_hints)
+    assert watch.wait()
+    file.write_bytes(b"{} ")
+    assert seconds_until_told(watch) < 1
+    (inner / "2.json").write_bytes(b"{}")
+    assert seconds_until_told(watch) < 1
+    watch.stop()
+
+
+def test_of_several_paths_each_is_watched_and_one_that_is_not_there_may_come(
+    path: Path, tmp_path: Path
+):
+    other = tmp_path / "later" / "t.jsonl"
+    watch = Watch(str(path), str(other), every=0.05, takes_hints=False)
+    assert watch.wait()
+    other.parent.mkdir()
+    aged_file = other
+    aged_file.write_bytes(b"{}\n")
+
+    assert seconds_until_told(watch) < 1
+    written(path)
+    assert seconds_until_told(watch) < 1
+    watch.stop()

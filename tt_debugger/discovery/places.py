@@ -1,0 +1,86 @@
+"""Places: where sessions are looked for, each once, and whose sessions are kept there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from tt_debugger.formats import each_own_format
+from tt_debugger.formats.shared.jsonl import JsonlFile
+from tt_debugger.formats.shared.transcript_files import TranscriptFolder
+from tt_debugger.storage.folders import COMPRESSED
+from tt_debugger.store import HasPlaces, Store
+
+EVERYWHERE = ""
+"""The location that stands for all places in which agents keep sessions, and this folder."""
+_HERE = "."
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A folder or file that is looked through.
+
+    Of an agent's place `store` reads what is kept there, None anywhere else. The real paths
+    `without` lie in it and are places of their own.
+    """
+
+    path: str
+    store: type[Store] | None = None
+    without: frozenset[str] = frozenset()
+
+    @property
+    def kind(self) -> str:
+        """The format of what is kept here, empty where anybody may keep something."""
+        return "" if self.store is None else self.store.format
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from other places."""
+        return self.path, self.kind
+
+    @property
+    def is_of_folders(self) -> bool:
+        """Whether each session that is kept here is a folder of its own."""
+        return self.store is not None and issubclass(self.store, TranscriptFolder)
+
+    def may_keep(self, name: str) -> bool:
+        """Tell whether the name of a file says that it may be a session that is kept here."""
+        if self.store is None or not issubclass(self.store, JsonlFile):
+            return True
+        return name.endswith((".jsonl", COMPRESSED))
+
+
+def places_of(
+    location: str, environ: Mapping[str, str] = os.environ, home: Path | None = None
+) -> Iterator[Place]:
+    """Give the places of a location: itself, or those of all agents and then this folder."""
+    if location != EVERYWHERE:
+        yield Place(location)
+        return
+    real: set[str] = set()
+    for each in agents_places(environ, home):
+        real.add(os.path.realpath(each.path))
+        yield each
+    here = os.path.realpath(_HERE)
+    if not any(f"{here}{os.sep}".startswith(f"{each}{os.sep}") for each in real):
+        yield Place(_HERE, None, frozenset(real))
+
+
+def agents_places(
+    environ: Mapping[str, str] = os.environ, home: Path | None = None
+) -> Iterator[Place]:
+    """Give the places that are there in which agents keep their sessions, each once.
+
+    Each comes as soon as its format is imported: the first sessions need not wait for all.
+    """
+    own_home = Path.home() if home is None else home
+    for store in each_own_format():
+        if issubclass(store, HasPlaces):
+            seen: set[str] = set()
+            for path in store.places(environ, own_home):
+                real = os.path.realpath(path)
+                if real not in seen and Path(path).exists():
+                    yield Place(str(path), store, frozenset(seen))
+                seen.add(real)

@@ -1,0 +1,96 @@
+"""Codex: rollouts of the OpenAI Codex CLI, in the three ages of their format, also compressed.
+
+A rollout is a log of one thread: response items, which are what a model is sent, and events for
+the screen. How it is replayed, and what Codex mends when it resumes, was measured with codex-cli
+0.171; where versions differ the newest wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tt_debugger.core.model import Session
+from tt_debugger.core.replay import Rules
+from tt_debugger.formats.codex.base import history_of
+from tt_debugger.formats.codex.reading import FORMAT, CodexReading
+from tt_debugger.formats.codex.records import (
+    COMPACTED,
+    EVENT,
+    ITEM,
+    META,
+    TURN,
+    entry_of,
+)
+from tt_debugger.formats.codex.replay import CodexRules
+from tt_debugger.formats.codex.threads import ARCHIVED, SESSIONS, rollout_of
+from tt_debugger.formats.shared.jsonl import JsonlFile, first_records, may_be_named
+from tt_debugger.formats.shared.places import folder_named
+from tt_debugger.formats.shared.reading import Reading
+from tt_debugger.storage.compressed import CompressedFile
+from tt_debugger.store import Match, Probe
+
+_ENVELOPES = frozenset((META, ITEM, COMPACTED, TURN, EVENT))
+
+
+class Codex(JsonlFile):
+    """A rollout of the Codex CLI."""
+
+    format: ClassVar[str] = FORMAT
+    about: ClassVar[str] = "rollouts of the OpenAI Codex CLI, also compressed (JSONL, zstd)"
+    verified: ClassVar[str] = "the agent's own requests (codex-cli 0.171)"
+    reading: ClassVar[type[Reading]] = CodexReading
+
+    @classmethod
+    def sniff(cls, probe: Probe) -> Match | None:
+        """Tell a rollout by its header, or by the envelopes that only Codex writes."""
+        found = first_records(probe)
+        if not found:
+            return None
+        first = entry_of(found[0])
+        if first.type == META and not first.is_bare and "id" in first.payload:
+            return Match(95, "the first record is session metadata")
+        if first.type == META and "instructions" in first.payload:
+            return Match(90, "the first record is the header of an old rollout")
+        enveloped = sum(
+            entry.type in _ENVELOPES and not entry.is_bare and "timestamp" in record
+            for record, entry in ((each, entry_of(each)) for each in found)
+        )
+        if enveloped:
+            return Match(85, f"{enveloped} records in envelopes, no metadata first")
+        states = sum(isinstance(each.get("record_type"), str) for each in found)
+        if states and any(entry_of(each).type == ITEM for each in found):
+            return Match(80, "bare items among records of a state")
+        return None
+
+    @classmethod
+    def places(cls, environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+        """Give the folders of current and of archived threads."""
+        own = environ.get("CODEX_HOME")
+        folder = folder_named(own, home) if own else home / ".codex"
+        return (folder / SESSIONS, folder / ARCHIVED)
+
+    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
+        """Give the rules for a session, which may go on from the history of another one."""
+        history = history_of(self.location, session, uncompacted=uncompacted)
+        return CodexRules(history, uncompacted=uncompacted)
+
+    def subsession(self, session: Session, name: str) -> str | None:
+        """Give the rollout of a thread that was started as a subagent."""
+        return rollout_of(self.location, name)
+
+    def _new_reading(self) -> Reading:
+        reading = super()._new_reading()
+        if isinstance(reading, CodexReading) and isinstance(self._file, CompressedFile):
+            self._file.size()
+            reading.flaw = self._file.flaw
+        return reading
+
+    def _is_of(self, session: Session, row: int, record: dict[str, Any]) -> bool:
+        entry = entry_of(record)
+        own = entry.payload.get("id") if entry.type == ITEM else None
+        return may_be_named(session.ids[row], own) or may_be_named(session.ids[row], None)
+
+
+STORE = Codex

@@ -1,0 +1,126 @@
+"""Gemini CLI: a log with a record a line, in old versions one document with all messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any, ClassVar, Self
+
+from tt_debugger.core.json import as_map
+from tt_debugger.core.model import Session, SessionId
+from tt_debugger.core.replay import Body, Rules
+from tt_debugger.formats.gemini.document import GeminiDocument
+from tt_debugger.formats.gemini.messages import is_message
+from tt_debugger.formats.gemini.reading import FORMAT, GeminiReading, GeminiSession, told_of
+from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
+from tt_debugger.formats.shared.reading import Reading
+from tt_debugger.formats.shared.transcript import TranscriptRules
+from tt_debugger.formats.shared.transcript_json import keys_seen
+from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
+
+_DOCUMENT = ".json"
+_METADATA = frozenset(("sessionId", "projectHash", "startTime"))
+_TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
+
+
+class GeminiLines(JsonlFile):
+    """The records in one file, a line each."""
+
+    format: ClassVar[str] = FORMAT
+    about: ClassVar[str] = ""
+    reading: ClassVar[type[Reading]] = GeminiReading
+
+    @classmethod
+    def sniff(cls, probe: Probe) -> Match | None:
+        """Tell such a file by its metadata, and by records that only Gemini CLI writes."""
+        found = first_records(probe)
+        if found and set(found[0]) >= _METADATA:
+            return Match(92, "metadata with sessionId, projectHash and startTime")
+        if any(_is_patch(each) for each in found):
+            return Match(90, "records with $set or $rewindTo")
+        own = [each for each in found if is_message(each) and each.get("type") in _TYPES]
+        if any(each.get("type") == "gemini" and "content" in each for each in own):
+            return Match(85, "messages of the type gemini")
+        return None
+
+    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
+        """Give the rules; they are the same for every session."""
+        facts: GeminiSession = session.own
+        return TranscriptRules(facts.start, told_of, uncompacted=uncompacted)
+
+
+class Gemini:
+    """A session of Gemini CLI, old or new."""
+
+    format: ClassVar[str] = FORMAT
+    about: ClassVar[str] = "chat recordings of Gemini CLI (JSONL, in old versions JSON)"
+    verified: ClassVar[str] = "its published source; no agent was run"
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        is_document = PurePath(location).suffix.lower() == _DOCUMENT
+        self._store = (GeminiDocument if is_document else GeminiLines)(location)
+
+    @classmethod
+    def sniff(cls, probe: Probe) -> Match | None:
+        """Tell a document by its keys, and lines by their records."""
+        if probe.inside is not None:
+            return None
+        if PurePath(probe.name).suffix.lower() != _DOCUMENT:
+            return GeminiLines.sniff(probe)
+        if set(keys_seen(probe)) >= _METADATA:
+            return Match(92, "a document with sessionId, projectHash and startTime")
+        return None
+
+    @classmethod
+    def open(cls, location: str) -> Self:
+        """Open a file. Raises CannotReadError."""
+        return cls(location)
+
+    @classmethod
+    def places(cls, environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+        """Give the folder in which each project has a folder `chats`."""
+        own = environ.get("GEMINI_CLI_HOME")
+        return ((Path(own) if own else home) / ".gemini" / "tmp",)
+
+    def sessions(self) -> Sequence[SessionId]:
+        """Give the one session's id."""
+        return self._store.sessions()
+
+    def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
+        """Read the session. Raises CannotReadError."""
+        return self._store.load(session, progress)
+
+    def follow(self, since: Cursor) -> Loaded:
+        """Read what was added, or all of what was written anew."""
+        return self._store.follow(since)
+
+    def tail(self) -> Session | None:
+        """Give the newest records of a large file, before all others are read."""
+        return self._store.tail() if isinstance(self._store, GeminiLines) else None
+
+    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
+        """Give the rules of the session."""
+        return self._store.rules(session, uncompacted=uncompacted)
+
+    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
+        """Decode some records; a gap has the body None. Raises CannotReadError."""
+        return self._store.bodies(session, rows)
+
+    def raw(self, session: Session, row: int) -> bytes:
+        """Give the bytes of a record as they are stored. Raises CannotReadError."""
+        return self._store.raw(session, row)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._store.close()
+
+
+def _is_patch(record: Mapping[str, Any]) -> bool:
+    """Tell a record with one key that starts with a dollar sign, with what belongs under it."""
+    if set(record) == {"$rewindTo"}:
+        return isinstance(record["$rewindTo"], str)
+    return set(record) == {"$set"} and bool(as_map(record["$set"]))
+
+
+STORE = Gemini

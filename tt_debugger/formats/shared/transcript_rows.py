@@ -1,0 +1,151 @@
+"""Transcripts in databases: sessions that are rows of a SQLite file, of which there are several.
+
+The database is copied once and read from the copy for as long as nothing writes to the original.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.core.model import Session, SessionId
+from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.records import CODES, Record, records
+from tt_debugger.formats.shared.transcript import (
+    Entry,
+    Kept,
+    Look,
+    LostFile,
+    Transcript,
+    TranscriptStore,
+)
+from tt_debugger.storage.sqlite import Database, Value, look_at
+from tt_debugger.store import Progress
+
+_SETTLED = 2 * 10**9
+"""Nanoseconds after a change in which another one might get the same time."""
+
+Row = Mapping[str, Value]
+
+
+class TranscriptRows(TranscriptStore):
+    """A store that is a SQLite database; a format tells which sessions there are, and reads one.
+
+    A value that is damaged loses its own row; where a table cannot be read any further, what
+    stands before it is shown.
+    """
+
+    def __init__(self, location: str) -> None:
+        super().__init__(location)
+        self._is_sure = False
+        """Whether whatever was written since the copy was made shows in how the files look."""
+        self._database = self._copied()
+        self._broken: list[str] = []
+
+    @abstractmethod
+    def names(self, database: Database) -> Sequence[str]:
+        """Give the ids of all sessions, newest last."""
+
+    @abstractmethod
+    def transcript(self, database: Database, wanted: str) -> Transcript:
+        """Give what the rows of a session say."""
+
+    def look(self) -> Look:
+        """See how the database and its log look, and copy them anew where they have changed."""
+        seen = look_at(self.location)
+        is_due = not self._is_sure and time.time_ns() - seen.changed > _SETTLED
+        if seen != self._database.seen or is_due:
+            old, self._database = self._database, self._copied()
+            old.close()
+        return Look((self._database.seen,), self._is_sure)
+
+    def _copied(self) -> Database:
+        begin = time.time_ns()
+        database = Database(self.location)
+        self._is_sure = begin - database.seen.changed > _SETTLED
+        return database
+
+    def sessions(self) -> Sequence[SessionId]:
+        """Give the ids of all sessions here, newest last."""
+        self.look()
+        return [SessionId(name) for name in self.names(self._database)]
+
+    def read(self, wanted: SessionId | None, progress: Progress) -> Transcript:
+        """Read the rows of a session."""
+        database = self._database
+        names = self.names(database)
+        if not names or (wanted is not None and wanted not in names):
+            raise CannotReadError(
+                f"cannot read {self.location}: there is no session {wanted or ''}".rstrip(),
+                "`ttdbg ls` lists what is in it",
+            )
+        self._broken = []
+        made = self.transcript(database, wanted or names[-1])
+        told = [finding(Code.UNREADABLE, each) for each in (*database.damage, *self._broken)]
+        if database.bad_texts:
+            what = "the database holds text that is no UTF-8"
+            told.append(finding(Code.BAD_UTF8, what, hint="what is none is shown as U+FFFD"))
+        return msgspec.structs.replace(made, findings=(*made.findings, *told))
+
+    def rows(
+        self,
+        database: Database,
+        table: str,
+        columns: Sequence[str],
+        *,
+        order: Sequence[str] = (),
+        where: Mapping[str, Value] | None = None,
+    ) -> Iterator[Row]:
+        """Go over rows by the names of their columns, as far as they can be read."""
+        if table not in database.tables:
+            return
+        try:
+            for values in database.rows(table, columns, order=order, where=where):
+                yield dict(zip(columns, values, strict=True))
+        except CannotReadError as error:
+            self._broken.append(f"the rows of {table} end here: {error.message}")
+
+    def raw(self, session: Session, row: int) -> bytes:
+        """Give what a row was read to, as JSON: its values stand in no one place."""
+        kept: Kept = session.own
+        entry = kept.entries[row]
+        return msgspec.json.encode(entry.body if isinstance(entry, Entry) else None)
+
+    def close(self) -> None:
+        """Remove the copy."""
+        self._database.close()
+
+
+class JsonRead(msgspec.Struct, frozen=True):
+    """What a column holds as JSON; `why` says why that is nothing, `told` what was forgiven."""
+
+    value: Any = None
+    why: str = ""
+    told: tuple[Finding, ...] = ()
+
+
+def json_of(value: Value) -> JsonRead:
+    """Read the JSON that a column holds as text or bytes; a column without a value holds none."""
+    if value is None:
+        return JsonRead()
+    data = value.encode() if isinstance(value, str) else value
+    if not isinstance(data, bytes):
+        return JsonRead(why="it is a number, not JSON")
+    # Records are objects, and a column may hold a list.
+    pieces = records(b'{"":' + data + b"}")
+    first = pieces[0]
+    if len(pieces) > 1 or not isinstance(first, Record) or set(first.value) != {""}:
+        return JsonRead(why="it is no JSON")
+    told = tuple(finding(CODES[each], str(each)) for each in first.forgiven)
+    return JsonRead(first.value[""], "", told)
+
+
+def lost_row(table: str, name: Value, value: Value, why: str) -> LostFile:
+    """Give what becomes of a row whose JSON cannot be read."""
+    size = len(value) if isinstance(value, (str, bytes)) else 0
+    return LostFile(f"{table}/{name}", size, why)
