@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ from textual.pilot import Pilot
 from tui.driving import SAMPLES, press, settled
 
 from tt_debugger.core.refs import Fragment, parse_fragment
+from tt_debugger.discovery import EVERYWHERE
 from tt_debugger.errors import CannotReadError, TtdbgError
 from tt_debugger.tui import app as ui
 from tt_debugger.tui.screens.dialog import ErrorScreen
@@ -21,6 +23,18 @@ from tt_debugger.tui.themes import NAMED
 SIZES = ((80, 24), (120, 36), (160, 50))
 """Columns and rows for which the layout is made."""
 FOLDER = SAMPLES.name
+HOME = "home"
+EMPTY = "new-project"
+"""The folder in that home in which one stands: nothing is in it yet."""
+KEPT = {
+    "claude-code": ".claude/projects/-home-dev-shop",
+    "codex": ".codex/sessions/2026/09/13",
+    "copilot": ".copilot/session-state/0c8b7a52",
+    "gemini": ".gemini/tmp/7f3a/chats",
+    "pi": ".pi/agent/sessions/--home-dev-weather--",
+    "tau": ".tau/sessions/importer",
+}
+"""Where agents keep which sample."""
 NOW = 1_789_660_800.0
 """The time on the clock: some days after the samples were recorded."""
 WRITTEN = NOW - 6 * 24 * 3600
@@ -78,19 +92,31 @@ SCENES = (
     Scene("compare-other", ("d", "colon", *f"{FOLDER}/tau.jsonl", "enter"), "row=23"),
     Scene("diff", ("d",), "row=23"),
     Scene("sessions", location=FOLDER),
+    Scene("picker", location=EVERYWHERE),
     Scene("error", location=FOLDER, then=_cannot_read),
 )
 """Every screen, in the order in which one meets them."""
 
 
 def stage(folder: Path) -> Path:
-    """Lay the samples alone into a folder, so that no other path is seen; give the folder."""
+    """Lay the samples alone into a folder, so that no other path is seen; give the folder.
+
+    Beside them stands a home in which agents keep some of them.
+    """
     for sample in SAMPLES.rglob("*.jsonl"):
-        copy = folder / FOLDER / sample.relative_to(SAMPLES)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(sample, copy)
-        os.utime(copy, (WRITTEN, WRITTEN))
+        own = sample.relative_to(SAMPLES)
+        _copy(sample, folder / FOLDER / own)
+        name, *rest = own.parts
+        if name.split(".")[0] in KEPT:
+            _copy(sample, folder / HOME / KEPT[name.split(".")[0]] / Path(name, *rest))
+    (folder / HOME / EMPTY).mkdir()
     return folder
+
+
+def _copy(sample: Path, copy: Path) -> None:
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(sample, copy)
+    os.utime(copy, (WRITTEN, WRITTEN))
 
 
 async def play(
@@ -103,8 +129,31 @@ async def play(
         fragment,
         environment,
         clock=lambda: NOW,
-        shows_sessions=scene.location == FOLDER,
+        shows_sessions=scene.location in (FOLDER, EVERYWHERE),
     )
+    with _at_home(scene):
+        return await _seen(app, scene, size, seen)
+
+
+@contextmanager
+def _at_home(scene: Scene) -> Iterator[None]:
+    """Let the home on the stage be that of the person, where all sessions are looked for."""
+    if scene.location != EVERYWHERE:
+        yield
+        return
+    before, home = os.environ.get("HOME"), Path(HOME).resolve()
+    os.environ["HOME"] = str(home)
+    try:
+        with chdir(home / EMPTY):
+            yield
+    finally:
+        if before is None:
+            del os.environ["HOME"]
+        else:
+            os.environ["HOME"] = before
+
+
+async def _seen(app: Ui, scene: Scene, size: Size, seen: Callable[[Ui], Seen]) -> Seen:
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
         await press(pilot, *scene.keys)

@@ -276,6 +276,11 @@ def trail_text(trail: Sequence[bool], glyphs: Glyphs) -> str:
     return (glyphs.fold if cut > 0 else "") + "".join(f"{step} " for step in steps)
 
 
+def _from_home(path: str, home: str) -> str:
+    """Give a path that lies in a home as it is told from there."""
+    return f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path
+
+
 class Tail(msgspec.Struct, frozen=True):
     """The end of a session: its last lines, each a row or a fold, and how they are drawn."""
 
@@ -284,13 +289,17 @@ class Tail(msgspec.Struct, frozen=True):
 
 
 class PreviewView(msgspec.Struct, frozen=True):
-    """How the preview of a session is drawn: beside the list a fact a line, else in few lines."""
+    """How the preview of a session is drawn: beside the list a fact a line, else in few lines.
+
+    What lies in `home`, the folder of the person, is told as ~.
+    """
 
     palette: Palette
     glyphs: Glyphs
     width: int
     height: int
     is_beside: bool
+    home: str = ""
 
     def lines(self, entry: Entry, end: Tail | str, *, is_marked: bool = False) -> Iterator[Text]:
         """Give the preview line by line. `end` may say why there are no last rows yet."""
@@ -352,7 +361,7 @@ class PreviewView(msgspec.Struct, frozen=True):
         facts = entry.facts or Facts()
         yield "project", facts.project
         yield "agent", entry.format
-        yield "file", entry.name if not self.is_beside else entry.location
+        yield "file", entry.name if not self.is_beside else _from_home(entry.location, self.home)
         if self.is_beside:
             yield "session", entry.session or ""
         yield "size", f"{count_text(entry.size)} bytes"

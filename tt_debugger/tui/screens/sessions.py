@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -354,6 +355,7 @@ class SessionsScreen(KeyedScreen[None]):
             pane.text_width,
             pane.scrollable_content_region.height,
             is_beside=self.has_class("wide"),
+            home=str(Path.home()),
         )
         is_marked = self.session_list.is_marked(entry)
         pane.update_from(view.lines(entry, self._end, is_marked=is_marked))
