@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import FIXTURES
+from builders import FIXTURES, jsonl
 from cli.homes import ALPHA, BETA, GAMMA, furnish, keep, pi_session
 
 from tt_debugger.core.listing import Entry
@@ -212,3 +215,123 @@ def test_a_folder_that_some_agent_would_keep_is_one_session_anywhere(tmp_path):
         ("cline", "saved/task"),
         ("pi", "saved/own.jsonl"),
     ]
+
+
+def test_the_books_that_an_agent_keeps_of_itself_are_no_sessions_of_its_users_home(
+    home, monkeypatch
+):
+    kept = furnish(home)
+    keep(home / ".pi/history.jsonl", pi_session("books", "Water the plants"), 5)
+    keep(home / "own.jsonl", pi_session("own", "Mend the roof"), 5)
+    keep(home / "saved/.pi/x.jsonl", pi_session("saved", "Mend the door"), 5)
+    monkeypatch.chdir(home)
+
+    assert {each.id for each in found()} == {ALPHA, BETA, GAMMA, "own", "saved"}
+    assert kept["alpha"].exists()
+
+
+def test_what_other_files_tell_of_a_session_is_not_taken_for_known_when_they_change(
+    home, monkeypatch
+):
+    monkeypatch.setattr("tt_debugger.storage.catalogue.SETTLED", -(10**18))
+    furnish(home)
+    names = keep(home / "names", b"Plants", 5)
+
+    class Named(Pi):
+        @classmethod
+        def consulted(cls, _location: str) -> str:
+            return names.read_text()
+
+    monkeypatch.setattr("tt_debugger.discovery.reading.store_of", lambda _format: Named)
+    monkeypatch.setattr("tt_debugger.discovery.places.each_own_format", lambda: (Named,))
+
+    found()
+    assert {each.facts is None for each in known() if each.format == "pi"} == {False}
+    names.write_text("Cats")
+    assert {each.facts is None for each in known() if each.format == "pi"} == {True}
+    found()
+    assert {each.facts is None for each in known() if each.format == "pi"} == {False}
+
+
+def test_a_session_whose_subagent_was_missing_is_read_again_when_its_folder_changes(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("tt_debugger.storage.catalogue.SETTLED", -(10**18))
+    folder = tmp_path / "here/kept"
+    shutil.copytree(FIXTURES / "codex/subagents", folder)
+    parent, child = sorted(folder.iterdir())
+    moved = child.rename(tmp_path / child.name)
+
+    def started() -> tuple[str, ...]:
+        facts = [each.facts for each in found("kept") if each.location.endswith(parent.name)]
+        (first,) = facts
+        assert first is not None
+        return first.started
+
+    assert started() == ()
+    assert known("kept")[0].facts is not None
+    os.utime(moved.rename(child))
+    os.utime(folder, (5, 5))
+    assert started() == (f"kept/{child.name}",)
+
+
+def test_a_subagent_is_not_taken_for_a_part_of_a_file_with_the_same_beginning():
+    from tt_debugger.discovery.reading import is_in
+
+    assert is_in("/s/conv1#agent", "/s/conv1")
+    assert is_in("/s/conv1", "/s/conv1")
+    assert not is_in("/s/conv10", "/s/conv1")
+
+
+def test_no_more_comes_out_of_a_compressed_file_than_is_borne(tmp_path, monkeypatch):
+    zstandard = pytest.importorskip("zstandard")
+    from tt_debugger.discovery import reading
+
+    session = next((FIXTURES / "codex").glob("*.jsonl")).read_bytes()
+    for name, size in (("small", 10), ("big", 5 << 20)):
+        data = zstandard.ZstdCompressor().compress(session + b" " * size + b"\n")
+        keep(tmp_path / f"here/{name}.jsonl.zst", data, 5)
+    monkeypatch.setattr(reading, "MOST_UNPACKED", 4 << 20)
+
+    failed = {each.location: each.failed for each in found(".")}
+
+    assert failed["small.jsonl.zst"] is None
+    assert "holds more than 4 MiB" in (failed["big.jsonl.zst"] or "")
+
+
+def test_the_first_sessions_that_are_known_wait_for_no_other_format(home):
+    keep(home / ".claude/projects/x/a.jsonl", claude_session(), 5)
+    program = """
+import sys
+from tt_debugger.discovery import EVERYWHERE, Discovery
+from tt_debugger.storage import catalogue
+catalogue.SETTLED = -(10**18)
+discovery = Discovery(EVERYWHERE)
+first = next(iter(discovery))
+print(first.format, first.facts is not None, "tt_debugger.formats.tau" in sys.modules)
+discovery.read(first)
+discovery.save()
+"""
+    asked = [sys.executable, "-c", program]
+    said = [subprocess.run(asked, check=True, capture_output=True).stdout for _ in range(2)]  # noqa: S603 - our own
+
+    assert [each.split() for each in said] == [
+        [b"claude_code", b"False", b"False"],
+        [b"claude_code", b"True", b"False"],
+    ]
+
+
+def claude_session() -> bytes:
+    """Give a session of Claude Code of one question."""
+    message = {"role": "user", "content": "Water the plants"}
+    own = {"type": "user", "uuid": "u", "parentUuid": None, "timestamp": "2026-01-01T00:00:00Z"}
+    return jsonl({**own, "sessionId": "s", "cwd": "/dev", "version": "2.1.1", "message": message})
+
+
+def test_a_file_whose_name_is_no_text_is_listed_with_the_others(home: Path):
+    name = os.fsdecode(b"\xff\xfe.jsonl")
+    shutil.copyfile(FIXTURES / "tau" / "compacted.jsonl", name)
+    shutil.copyfile(FIXTURES / "tau" / "compacted.jsonl", "plain.jsonl")
+
+    for _ in range(2):
+        assert sorted(each.location for each in found(".")) == sorted([name, "plain.jsonl"])

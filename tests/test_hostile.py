@@ -834,6 +834,8 @@ def test_while_hostile_files_are_read_nothing_is_imported_executed_or_written(
     pi_sample, tau_sample = ((SAMPLES / f"{each}.jsonl").read_bytes() for each in ("pi", "tau"))
     (tmp_path / "pi.jsonl").write_bytes(pi_sample + jsonl(said("a", None, ATTACK), "{"))
     (tmp_path / "tau.jsonl").write_bytes(tau_sample)
+    for each in ("claude-code", "codex"):
+        (tmp_path / f"{each}.jsonl").write_bytes((SAMPLES / f"{each}.jsonl").read_bytes())
     (tmp_path / "unknown.jsonl").write_bytes(b"nothing that any format reads\n")
     (tmp_path / "state.json").write_bytes(b'{"id":"a"}')
     (tmp_path / "tree.jsonl").write_bytes(jsonl({"id": "a"}, {"id": "b", "parent": "a"}, "{"))

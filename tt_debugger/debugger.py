@@ -43,6 +43,7 @@ from tt_debugger.store import (
     Cursor,
     Follows,
     HasSubsessions,
+    HasWatched,
     Loaded,
     Probe,
     Progress,
@@ -160,6 +161,13 @@ class Debugger:
         """Whether what is written to the location can be read as it comes."""
         is_file = self.location != STDIN
         return is_file and (self._store is None or isinstance(self._store, Follows))
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """The paths whose change may mean that there is more; of a folder all that is in it."""
+        if isinstance(self._store, HasWatched):
+            return tuple(self._store.watched())
+        return () if self.location == STDIN else (self.location,)
 
     def follow(self) -> Grown | None:
         """Read what was added since; None for nothing new.

@@ -139,6 +139,18 @@ class Follows(Protocol):
 
 
 @runtime_checkable
+class HasWatched(Protocol):
+    """A store whose sessions are written elsewhere than to the location alone."""
+
+    def watched(self) -> Sequence[str]:
+        """Give the paths whose change may mean news, whether they are there yet or not.
+
+        Of a folder all that is in it is meant.
+        """
+        ...
+
+
+@runtime_checkable
 class Contiguous(Protocol):
     """A store whose records are JSON text that stands in one run of bytes, in storage order."""
 
@@ -179,6 +191,19 @@ class HasSubsessions(Protocol):
         """Give the location, with its ref where it needs one, of what a checkpoint started.
 
         The name is one of `Session.subsessions`. None where that session is not there.
+        """
+        ...
+
+
+@runtime_checkable
+class Consults(Protocol):
+    """A format that tells of a session what other files say of it."""
+
+    @classmethod
+    def consulted(cls, location: str) -> str:
+        """Give what other files say of the session, or a text that is another when they change.
+
+        It is asked of each session that is listed: nothing long is read for it.
         """
         ...
 

@@ -64,7 +64,9 @@ def following(rounds: int, *, quick: bool) -> Iterator[Figure]:
             for arm, module in ARMS.items():
                 path = Path(folder) / f"{size} {arm}.jsonl"
                 with closing(Writer(path, size)) as writer:
-                    times = _painted_after(writer, path, module, appends)
+                    first, *times = _painted_after(writer, path, module, 1 + appends)
+                # It waits for the state at the leaf, which opening leaves to be replayed.
+                yield Figure(name, f"{arm} first line", first, "ms")
                 yield from _figures(name, arm, times)
             path = Path(folder) / f"{size}.jsonl"
             with closing(Writer(path, size)) as writer:
@@ -76,6 +78,8 @@ def _painted_after(writer: Writer, path: Path, module: str, count: int) -> list[
     times: list[float] = []
     with Typist([module, "open", str(path)], path.parent) as typist:
         typist.begin("ttdbg")
+        # It says so once all of the session is read, and watched.
+        typist.read_until(lambda output: b"live" in output)
         typist.rest(2)
         for _ in range(count):
             typist.output = b""

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from builders import PI_HEADER, jsonl, pi, user
+from builders import FIXTURES, PI_HEADER, jsonl, pi, user
 
 PATIENCE = 20.0
 INTERRUPTED = 130
@@ -156,7 +158,7 @@ def test_a_file_that_was_cut_or_replaced_begins_anew_with_a_header(
         header, again = replay.objects(2)
         assert (header["session"]["id"], header["from_row"]) == ("other", 1)
         assert ids([again]) == ["entry-0"]
-        assert replay.said() == f"{path}: the file was cut or replaced, and is told anew"
+        assert replay.said() == f"{path}: the session was cut or replaced, and is told anew"
 
 
 def test_what_was_told_of_a_last_row_that_changes_is_taken_back_by_a_header(path: Path):
@@ -173,7 +175,7 @@ def test_log_draws_anew_what_was_cut(path: Path):
         log.lines(2)
         path.write_bytes(jsonl(PI_HEADER) + entry(0))
         assert "said 0" in log.line()
-        assert log.said() == f"{path}: the file was cut or replaced, and is told anew"
+        assert log.said() == f"{path}: the session was cut or replaced, and is told anew"
 
 
 def test_a_blank_file_is_followed_from_its_first_line_on(path: Path):
@@ -185,6 +187,44 @@ def test_a_blank_file_is_followed_from_its_first_line_on(path: Path):
         header, first = replay.objects(2)
         assert (header["format"], header["from_row"]) == ("pi", 1)
         assert ids([first]) == ["entry-0"]
+
+
+def test_what_is_written_beside_a_database_is_told(tmp_path: Path):
+    path = tmp_path / "g.db"
+    with closing(sqlite3.connect(path)) as writer:
+        writer.executescript((FIXTURES / "goose" / "sessions.sql").read_text())
+        writer.execute("pragma journal_mode = wal")
+        # What is told at the beginning is in the database itself.
+        writer.execute("pragma wal_checkpoint(truncate)")
+        for file in tmp_path.iterdir():
+            os.utime(file, (1_000_000_000, 1_000_000_000))
+        with running("replay", path, "--follow", "--json") as replay:
+            header, *_ = replay.objects(9)
+            assert header["format"] == "goose"
+            for text in ("first", "second"):
+                writer.execute(
+                    "insert into messages (session_id, role, content_json, created_timestamp)"
+                    " values ('20260901_2', 'user', ?, 1788250000)",
+                    (json.dumps([{"type": "text", "text": text}]),),
+                )
+                writer.commit()
+                (told,) = replay.objects(1)
+                assert told["checkpoint"]["summary"] == text
+            assert path.stat().st_mtime == 1_000_000_000
+
+
+def test_a_folder_that_was_opened_by_a_file_in_it_is_followed(tmp_path: Path):
+    shutil.copytree(FIXTURES / "openhands" / "3f0c", tmp_path / "talk")
+    events = tmp_path / "talk" / "events"
+    for file in tmp_path.rglob("*"):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    with running("replay", events / "event-00001-ev-1.json", "--follow", "--json") as replay:
+        replay.lines(10)
+        # The first may be there before the first look.
+        for number in (9, 10):
+            event = {"id": f"new-{number}", "kind": "PauseEvent", "source": "user"}
+            (events / f"event-{number:05d}-new.json").write_text(json.dumps(event))
+            assert ids(replay.objects(1)) == [f"new-{number}"]
 
 
 def test_a_file_that_is_gone_for_a_while_is_followed_when_it_is_back(path: Path):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import PI_HEADER, assistant, jsonl, pi, user
+from builders import FIXTURES, PI_HEADER, assistant, jsonl, pi, user
 from cli.homes import ALPHA, BETA, GAMMA, keep, pi_session
 
+from tt_debugger.cli.commands import grep
 from tt_debugger.core.text import acting
+from tt_debugger.discovery import finding
 
 pytestmark = pytest.mark.usefixtures("kept")
 
@@ -61,7 +66,7 @@ def test_nothing_found_is_exit_1(ttdbg: Ask):
         ("WATER", 0),
         ("-i WATER", 2),
         ("Water", 2),
-        ("-F w.ter", 0),
+        ("w.ter", 0),
         ("-E w.ter", 2),
         ("-E W.TER", 0),
         ("-E -i W.TER", 2),
@@ -102,7 +107,6 @@ def test_a_word_that_json_writes_otherwise_is_found(ttdbg: Ask):
 def test_a_session_that_cannot_be_read_is_told(
     ttdbg: Ask, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ):
-    from tt_debugger.cli.commands import grep
     from tt_debugger.debugger import Debugger
     from tt_debugger.errors import CannotReadError
 
@@ -126,7 +130,7 @@ def test_a_session_that_cannot_be_read_is_told(
 
 
 @pytest.mark.parametrize(
-    "arguments", ["-E (", "''", "-E -F x", "x --role nobody", "x -m 0", "x -n 0"]
+    "arguments", ["-E (", "''", "-F x", "x --role nobody", "x -m 0", "x -n 0"]
 )
 def test_what_makes_no_sense_is_refused(ttdbg: Ask, arguments: str):
     assert ttdbg("grep", *shlex.split(arguments)).code == 2
@@ -138,3 +142,67 @@ def test_what_is_found_cannot_act(ttdbg: Ask):
 
     for each in (ttdbg("grep", "needle"), ttdbg("grep", "needle", "--json")):
         assert (each.code, acting(each.out + each.err)) == (0, set())
+
+
+def codex_call(*words: str) -> bytes:
+    """Give a session of Codex in which a command was called, each of its words by itself."""
+    call = {"type": "function_call", "name": "shell", "call_id": "c"}
+    call["arguments"] = json.dumps({"command": words})
+    meta = {"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/dev/notes"}
+    meta |= {"originator": "codex_cli", "cli_version": "0.120.0"}
+    return jsonl(
+        {"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload": meta},
+        {"timestamp": "2026-01-01T00:00:01Z", "type": "response_item", "payload": call},
+    )
+
+
+def test_in_a_folder_is_found_what_is_found_in_its_files(ttdbg: Ask):
+    file = keep(Path("calls/rollout.jsonl"), codex_call("git", "status"), 10)
+
+    assert ttdbg("grep", "git status", file).code == 0
+    for _ in range(2):
+        answer = ttdbg("grep", "git status", "calls")
+        assert (answer.code, answer.err) == (0, "1 found in 1 of 1 session\n")
+
+
+def test_what_was_read_is_known_however_the_search_ends(
+    ttdbg: Ask, monkeypatch: pytest.MonkeyPatch
+):
+    read: list[str] = []
+    reading = finding.read
+
+    def counting(entry: Any, *rest: Any) -> Any:
+        read.append(entry.id)
+        return reading(entry, *rest)
+
+    monkeypatch.setattr(finding, "read", counting)
+    monkeypatch.setattr("tt_debugger.storage.catalogue.SETTLED", -(10**18))
+
+    ttdbg("grep", "the", "-n", "1")
+    first, read[:] = list(read), []
+    ttdbg("grep", "the", "-n", "1")
+
+    assert first == [GAMMA, BETA]
+    assert read == []
+
+
+def test_sessions_are_counted_and_not_files(ttdbg: Ask, tmp_path: Path):
+    place = tmp_path / "home/.local/share/goose/sessions"
+    place.mkdir(parents=True)
+    shutil.copy(FIXTURES / "goose/sessions.db", place)
+
+    for _ in range(2):
+        assert ttdbg("grep", "zebra").err == "0 found in 0 of 5 sessions\n"
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system cannot end it")
+def test_an_expression_that_would_take_for_ever_is_given_up_with_a_word(
+    ttdbg: Ask, monkeypatch: pytest.MonkeyPatch
+):
+    keep(Path("own.jsonl"), pi_session("own", f"{'x' * 60}!"), 10)
+    monkeypatch.setattr(grep, "LONGEST", 0.2)
+    answer = ttdbg("grep", "-E", "^(x+)+$|plants")
+
+    assert answer.code == 0
+    assert "takes more than 0.2 s in own.jsonl" in answer.err
+    assert "1 cannot be read" in answer.err

@@ -97,6 +97,27 @@ def test_pages_show_every_session_once_and_a_project_that_goes_on_says_so(
     assert out.count("Feed the cat") == out.count("Water the plants") == 1
 
 
+def test_a_fork_on_another_page_than_its_parent_is_told_of(
+    ttdbg: Ask, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tt_debugger.storage.catalogue.SETTLED", -(10**18))
+    monkeypatch.setattr(ls, "PAGE", 1)
+    first, second = ttdbg("ls"), ttdbg("ls")
+
+    assert "\u2570 Feed the cat" not in first.out
+    assert "1 fork or copy stands apart from the original" in first.err
+    assert "\u2570 Feed the cat" in second.out
+    assert "apart" not in second.err
+
+
+def test_where_few_are_not_known_all_are_read_before_the_first_is_shown(
+    ttdbg: Ask, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(ls, "PAGE", 4)
+
+    assert "\u2570 Feed the cat" in ttdbg("ls").out
+
+
 def test_this_folder_is_looked_through_too_and_names_its_files_by_path(ttdbg: Ask):
     keep(Path("own.jsonl"), pi_session("own", "Mend the roof"), 10)
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tt_debugger.core.families import Project, Relative, by_project, families, projects
+from tt_debugger.core.families import Project, Relative, families, projects
+from tt_debugger.core.listed import by_project
 from tt_debugger.core.listing import Entry, Facts, named_id, short_ids
 
 MOST = 8

@@ -19,7 +19,7 @@ from tt_debugger.core.messages import (
     read_message,
     results_in,
 )
-from tt_debugger.core.response_items import CALLS, OUTPUTS, command_line, item_as_message
+from tt_debugger.core.response_items import CALLS, OUTPUTS, command_line, is_item, item_as_message
 
 PATCH = "*** Begin Patch"
 
@@ -113,9 +113,11 @@ def test_what_is_a_message_or_nothing_known_is_left_alone():
         {"type": "x"},
         {"type": []},
         {},
+        {"type": "function_call", "call_id": "c", "role": None},
     ]
 
-    assert [item_as_message(each) for each in others] == [None] * 4
+    assert [item_as_message(each) for each in others] == [None] * 5
+    assert not any(map(is_item, others))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from tt_debugger.core.model import Kind, SessionId, Usage
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import recognise
 from tt_debugger.formats.aider import Aider
+from tt_debugger.storage import index_cache
+from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.probe import probe
 
 HISTORY = FIXTURES / "aider" / "history.md"
@@ -147,6 +150,65 @@ def test_what_stands_before_the_first_chat_is_one_of_its_own(tmp_path: Path):
     assert store.sessions() == ["before", "2026-01-01T100000"]
     assert store.load(SessionId("before")).session.title == "left over"
     assert len(store.load(SessionId("2026-01-01T100000")).session) == 0
+    store.close()
+
+
+def test_chats_of_names_that_look_alike_are_all_there(tmp_path: Path):
+    starts = ("one", "one", "one.2", "before", "")
+    text = "".join(f"# aider chat started at {each}\n#### {n}\n" for n, each in enumerate(starts))
+    store, _ = load(written(tmp_path / "h.md", f"#### left over\n{text}"), "aider")
+
+    titles = {name: store.load(name).session.title for name in store.sessions()}
+
+    assert titles == {
+        "before": "left over",
+        "one": "0",
+        "one.2": "1",
+        "one.2.2": "2",
+        "before.2": "3",
+        "": "4",
+    }
+    store.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="stamps tell every change on POSIX alone")
+def test_to_read_each_chat_is_to_read_the_file_twice_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    chat = "# aider chat started at 2026-01-01 10:00:00\n#### go on\nYes.\n"
+    path = written(tmp_path / "h.md", chat * 200)
+    monkeypatch.setattr(index_cache, "SETTLED", -1)
+    lengths: list[int] = []
+    read = RegularFile.read
+
+    def counted(file: RegularFile, offset: int, length: int) -> bytes:
+        data = read(file, offset, length)
+        lengths.append(len(data))
+        return data
+
+    monkeypatch.setattr(RegularFile, "read", counted)
+    store = Aider.open(str(path))
+
+    loaded = [store.load(name).session for name in store.sessions()]
+
+    assert (len(loaded), {len(each) for each in loaded}) == (200, {2})
+    assert {len(each.asides) for each in loaded[1:-1]} == {3}
+    assert sum(lengths) <= 2 * len(chat) * 200
+    store.close()
+
+
+def test_a_chat_that_was_added_is_there_though_the_others_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = written(tmp_path / "h.md", HISTORY.read_text())
+    monkeypatch.setattr(index_cache, "SETTLED", -1)
+    store, _ = load(path, "aider")
+    before = store.sessions()
+    with path.open("a") as file:
+        file.write("\n# aider chat started at 2026-03-04 08:00:00\n#### Good morning\n")
+
+    assert store.sessions() == [*before, "2026-03-04T080000"]
+    assert store.load(store.sessions()[-1]).session.title == "Good morning"
     store.close()
 
 

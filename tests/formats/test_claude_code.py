@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import FIXTURES, load, replay_of
+from builders import FIXTURES, codes, load, replay_of
 from claude_lines import Claude, calls, says, thinks
 
 from tt_debugger.core.findings import Code
@@ -316,7 +316,7 @@ def patch(*lines: str, begin: int = 1) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("outcome", "content"),
     [
-        # By its patch, then by its texts, where the patch is none or does not fit.
+        # By its texts, then by its patch, where there are none or they do not fit.
         ({"originalFile": "a\nb\n", "structuredPatch": patch("-a", "+A", " b")}, "A\nb\n"),
         ({"originalFile": "a\na\n", "oldString": "a", "newString": "b"}, "b\na\n"),
         (
@@ -334,6 +334,21 @@ def patch(*lines: str, begin: int = 1) -> list[dict[str, Any]]:
                 ),
             },
             "b",
+        ),
+        # That the last line gets an end is all that changes, and that it loses it.
+        (
+            {
+                "originalFile": "a",
+                "structuredPatch": patch("-a", "\\ No newline at end of file", "+a"),
+            },
+            "a\n",
+        ),
+        (
+            {
+                "originalFile": "a\n",
+                "structuredPatch": patch("-a", "+a", "\\ No newline at end of file"),
+            },
+            "a",
         ),
         # Two hunks: the second counts lines of the old file.
         (
@@ -568,6 +583,28 @@ def test_a_subagent_within_the_file_is_a_tree_of_its_own_that_its_call_leads_to(
     assert len(messages) == 4
     assert session.findings == ()
     store.close()
+
+
+def test_a_subagent_within_the_file_is_found_whatever_its_id(open_as: Any):
+    claude = Claude()
+    claude.user("u1", "Look.")
+    claude.answer("a1", "msg_1", calls("t1", "Task", prompt="Look for it."))
+    claude.user("x:y~1", "Look for it.", parent=None, isSidechain=True)
+    session, _ = open_as("claude_code", *claude.lines)
+
+    assert session.subsessions == {1: ("#x%3Ay%7E1",)}
+
+
+def test_one_id_may_name_the_calls_of_two_branches(open_as: Any):
+    claude = Claude()
+    claude.user("u1", "Try.")
+    claude.answer("a1", "msg_1", calls("t1"), parent="u1")
+    claude.result("r1", "t1")
+    claude.answer("b1", "msg_2", calls("t1"), parent="u1")
+    claude.result("s1", "t1")
+    session, _ = open_as("claude_code", *claude.lines)
+
+    assert "TT408" not in codes(session.findings)
 
 
 # --- Recognising ------------------------------------------------------------------------------

@@ -318,7 +318,18 @@ def pinned(count: int) -> bytes:
     return claude.content
 
 
-@pytest.mark.parametrize("make", [parallel, fanned, unlinked, pinned])
+def waiting(count: int) -> bytes:
+    """Give a chain of so much progress, and as many lines that hang on its end."""
+    claude = Claude()
+    claude.user("u0", "On.")
+    for n in range(count):
+        claude.line("progress", f"p{n}", data={"type": "bash_progress"})
+    for n in range(count):
+        claude.user(f"v{n}", "And on.", parent=f"p{count - 1}")
+    return claude.content
+
+
+@pytest.mark.parametrize("make", [parallel, fanned, unlinked, pinned, waiting])
 def test_twice_as_much_takes_not_much_longer_than_twice_the_time(path: Path, make: Any):
     spent: list[float] = []
     for content in (make(1500), make(6000)):

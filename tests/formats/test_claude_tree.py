@@ -180,6 +180,24 @@ def test_a_branch_off_a_part_in_the_middle_of_a_message_is_a_branch_off_the_mess
     assert len(replay.state(session.rows["v2"])["messages"]) == 3
 
 
+def test_what_the_user_said_between_the_parts_of_a_message_stays_on_the_way(open_as: Any):
+    claude = Claude()
+    claude.user("u1", "Begin.")
+    claude.answer("p1", "msg_1", says("One."))
+    claude.user("u2", "Wait.")
+    claude.answer("p2", "msg_1", says("Two."))
+    claude.user("u4", "Go on.")
+    session, replay = open_as("claude_code", *claude.lines)
+
+    assert shape(session) == "u1< p2 u2 u4"
+    assert [each["content"] for each in replay.state(3)["messages"]] == [
+        "Begin.",
+        [says("One."), says("Two.")],
+        "Wait.",
+        "Go on.",
+    ]
+
+
 def test_a_second_result_of_a_call_is_another_try(open_as: Any):
     claude = Claude()
     claude.user("u1", "Go.")
@@ -394,8 +412,8 @@ def test_a_long_chain_of_progress_is_passed_over(open_as: Any):
     [
         ("parallel-grouped", "a3", "several tools ran side by side"),
         ("parallel-interleaved", "a2", "several tools ran side by side"),
-        ("progress", "r1", "2 rows hang on lines of progress"),
-        ("compacted-kept", "c1", "keeps some messages"),
+        ("progress", "r1", "2 rows on this path hang on lines of progress"),
+        ("compacted-kept", "c1", "names messages that stay"),
         ("compacted", "v2", "though this is newer"),
     ],
 )

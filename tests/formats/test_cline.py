@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import FIXTURES, codes, load, replay_of, said
@@ -73,6 +74,31 @@ def test_each_file_of_a_task_leads_to_its_folder(name: str):
 def test_the_folder_of_a_task_is_a_session_and_that_of_all_tasks_is_none():
     assert is_session(str(TASK))
     assert not is_session(str(FOLDER))
+
+
+def test_a_result_is_called_by_the_tool_whose_call_it_answers(tmp_path: Path):
+    def call(name: str, tool: str) -> dict[str, Any]:
+        return {"type": "tool_use", "id": name, "name": tool, "input": {}}
+
+    def result(name: str) -> dict[str, Any]:
+        return {"type": "tool_result", "tool_use_id": name, "content": "ok"}
+
+    said = [
+        {"role": "assistant", "content": [call("t1", "read_file"), call("t2", "list_files")]},
+        {"role": "user", "content": [result("t2")]},
+        {"role": "user", "content": [result("t1"), result("t2")]},
+        {"role": "user", "content": [result("gone")]},
+    ]
+    (tmp_path / "api_conversation_history.json").write_text(json.dumps(said))
+    store, loaded = load(tmp_path, "cline")
+
+    assert [(each.head.kind, each.head.name) for each in loaded.session] == [
+        (Kind.TOOL_CALL, "read_file"),
+        (Kind.TOOL_RESULT, "list_files"),
+        (Kind.TOOL_RESULT, "read_file"),
+        (Kind.TOOL_RESULT, "tool"),
+    ]
+    store.close()
 
 
 def test_where_the_messages_are_lost_the_window_is_shown():

@@ -26,8 +26,14 @@ from builders import (
 from tt_debugger.core.findings import Code
 from tt_debugger.core.model import BLOCK, Head, Heads, Kind, Role, Usage
 from tt_debugger.core.tree import NO_ROW
+from tt_debugger.debugger import Debugger
+from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.codex import Codex
+from tt_debugger.formats.codex import base as base_files
+from tt_debugger.formats.codex.origins import MOST_ORIGINS
 from tt_debugger.storage import index_cache
+from tt_debugger.storage.files import RegularFile
+from tt_debugger.storage.lines import Line, lines
 from tt_debugger.store import Follows, HasPlaces, HasSubsessions, Remembers
 
 FOLDER = FIXTURES / "codex"
@@ -652,6 +658,54 @@ def test_a_history_goes_through_several_files_and_compacts_with_them():
     assert texts(whole["L16"]) == "Name one city. Riga. They named places. And another. Brno."
 
 
+def chain_of_files(folder: Path, *files: list[dict[str, Any]]) -> Path:
+    """Write rollouts of which each goes on from the one before, and give the last."""
+    path = folder
+    for number, records in enumerate(files):
+        thread, base = (
+            f"019cb7f0-7000-7000-8000-{each:012}" for each in (number, abs(number - 1))
+        )
+        more = {"history_mode": "paginated", "history_base": {"thread_id": base}} if number else {}
+        path = folder / f"rollout-2026-03-04T10-00-00-{thread}.jsonl"
+        whole = (meta(id=thread, **more), *records)
+        path.write_bytes(jsonl(*({**each, "ordinal": place} for place, each in enumerate(whole))))
+    return path
+
+
+FIRST = [user("U1"), answer("A1"), user("U2"), answer("A2")]
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([FIRST, [back(1), user("U3")], [user("U4")]], "U1 A1 U3 U4"),
+        ([FIRST, [back(1), user("U3")], [back(2), user("U4")]], "U4"),
+        ([FIRST, [user("U3"), back(2), user("U4")], [back(1), user("U5")]], "U1 A1 U5"),
+        ([FIRST, [back(1)], [back(1), user("U4")]], "U4"),
+        ([FIRST, [back(1), user("U3"), back(2)]], ""),
+        ([FIRST, [back(1), back(9), user("U3")]], "U3"),
+        ([[user("<skill>"), *FIRST], [back(9), user("U3")]], "<skill> U3"),
+        ([FIRST, [user("U3")], [back(2), user("U4")], [user("U5")]], "U1 A1 U4 U5"),
+        ([FIRST, [back(1), user("U3")], [compacted("S"), user("U4")]], "U1 U3 S U4"),
+        ([FIRST, [], [back(1), user("U3")]], "U1 A1 U3"),
+    ],
+)
+def test_a_rollback_in_any_file_of_a_chain_takes_back_turns_of_those_before(
+    tmp_path: Path, files: list[list[dict[str, Any]]], said: str
+):
+    path = chain_of_files(tmp_path, *files)
+
+    *_, last = states_of(path).values()
+    assert texts(last) == said
+
+
+def test_a_chain_of_as_many_files_as_are_gone_back_through_is_replayed(tmp_path: Path):
+    each = [[user(f"U{number}")] for number in range(MOST_ORIGINS + 1)]
+
+    *_, last = states_of(chain_of_files(tmp_path, *each)).values()
+    assert texts(last) == " ".join(f"U{number}" for number in range(MOST_ORIGINS + 1))
+
+
 def test_a_compaction_keeps_what_was_asked_before_the_file(tmp_path: Path):
     base = tmp_path / f"rollout-2026-03-04T10-00-00-{OTHER}.jsonl"
     base.write_bytes(jsonl(meta(id=OTHER), user("U1"), answer("A1"), user("U2")))
@@ -771,6 +825,76 @@ def test_what_is_kept_of_a_rollout_opens_as_it_was_and_grows(
     )
     for store in (first, kept, grown, fresh):
         store.close()
+
+
+def test_what_is_kept_of_a_rollout_is_read_anew_where_other_files_tell_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(index_cache, "LEAST", 1)
+    monkeypatch.setattr(index_cache, "SETTLED", -1)
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    path = chain_of_files(folder, FIRST, [user("U3")])
+    before = min(folder.iterdir())
+    names = tmp_path / "session_index.jsonl"
+
+    def told() -> tuple[bool, str | None, list[str]]:
+        """Give whether it came from the cache, and what it tells."""
+        store, loaded = load(path, "codex")
+        assert isinstance(store, Remembers)
+        is_new = store.remember(loaded)
+        store.close()
+        return not is_new, loaded.session.title, codes(loaded.session.findings)
+
+    assert [told(), told()] == [(False, "U3", []), (True, "U3", [])]
+    thread = path.stem[-36:]
+    names.write_bytes(jsonl({"id": thread, "thread_name": "new"}))
+    assert [told(), told()] == [(False, "new", []), (True, "new", [])]
+    assert Codex.consulted(str(path)) == "new"
+    assert Codex.consulted(str(before)) == ""
+    before.unlink()
+    assert [told(), told()] == [(False, "new", ["TT402"]), (True, "new", ["TT402"])]
+
+
+def test_no_file_stays_open_where_a_base_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    store, loaded = load(chain_of_files(tmp_path, FIRST, FIRST, [user("U3")]), "codex")
+    read: list[RegularFile] = []
+
+    def failing(file: RegularFile) -> Iterator[Line]:
+        read.append(file)
+        if len(read) == 2:
+            raise CannotReadError("no")
+        return lines(file)
+
+    monkeypatch.setattr(base_files, "lines", failing)
+    with pytest.raises(CannotReadError, match="no"):
+        replay_of(store, loaded.session)
+    for each in read:
+        with pytest.raises(CannotReadError):
+            each.read(0, 1)
+    assert len(read) == 2
+    store.close()
+
+
+def test_what_an_answer_used_is_told_to_its_row_where_the_rollout_is_followed(tmp_path: Path):
+    path = tmp_path / f"rollout-2026-03-04T10-00-00-{THREAD}.jsonl"
+    path.write_bytes(jsonl(meta(), user("U"), call("c"), output("c", "x")))
+    debugger = Debugger.open(str(path))
+    assert [debugger.state(row)["usage"] for row in range(3)] == [None] * 3
+
+    with path.open("ab") as file:
+        file.write(jsonl(tokens(10, input_tokens=5, total_tokens=10), user("V")))
+    grown = debugger.follow()
+
+    assert grown is not None
+    assert grown.kept == 1
+    used = [debugger.state(row)["usage"] for row in range(4)]
+    assert used[0] is None
+    assert [each["total"] for each in used[1:]] == [10, 10, 10]
+    debugger.close()
 
 
 def test_places_are_the_folders_of_sessions_and_of_the_archive(tmp_path: Path):

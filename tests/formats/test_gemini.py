@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from builders import FIXTURES, codes, jsonl, load, replay_of
@@ -11,6 +11,8 @@ from builders import FIXTURES, codes, jsonl, load, replay_of
 from tt_debugger.core.model import Kind, Session, Usage
 from tt_debugger.formats import recognise
 from tt_debugger.formats.gemini import Gemini
+from tt_debugger.formats.gemini.reading import GeminiReading
+from tt_debugger.formats.shared.reading import Place
 from tt_debugger.store import Follows, Probe, Store, Tails
 
 FOLDER = FIXTURES / "gemini"
@@ -143,6 +145,49 @@ def test_a_rewind_to_what_is_not_there_clears_all(tmp_path: Path):
     assert contents(store, session, 2) == ["b"]
     assert parents(session) == {"a": None, "L3": None, "b": "L3"}
     store.close()
+
+
+def test_of_messages_with_one_id_the_first_is_gone_back_to(tmp_path: Path):
+    twice = [message("u1", text="a"), message("u2", text="b"), message("u1", text="c")]
+    store, session = opened(
+        tmp_path, {"$set": {"messages": twice}}, {"$rewindTo": "u2"}, {"$rewindTo": "u1"}
+    )
+
+    assert [contents(store, session, row) for row in range(3)] == [["a", "b", "c"], ["a"], []]
+    store.close()
+
+
+class Compared(str):
+    """A name that counts how often any of its kind is compared."""
+
+    __slots__ = ()
+    comparisons: ClassVar[int] = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.comparisons += 1
+        return str.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+    def __str__(self) -> str:
+        return self
+
+
+def test_a_message_is_found_without_comparing_it_with_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(Compared, "comparisons", 0)
+    reading = GeminiReading("session.jsonl")
+    names = [f"u{n}" for n in range(300)]
+    records = [message(Compared(each)) for each in names]
+    records += [{"$rewindTo": Compared(each)} for each in reversed(names)]
+
+    for line, record in enumerate(records, 1):
+        reading.take(record, Place(line, 1, line, 1))
+
+    assert (len(reading.heads), reading.context) == (600, [])
+    assert 300 <= Compared.comparisons <= 2 * 600
 
 
 def test_a_rewind_at_the_end_is_the_active_leaf(tmp_path: Path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,8 @@ import pytest
 from builders import FIXTURES, facts, ids_of, load, replay_of, said
 
 from tt_debugger.core.model import Kind, SessionId
-from tt_debugger.formats.goose import Goose
+from tt_debugger.debugger import Debugger
+from tt_debugger.formats.goose import Goose, GooseRows
 
 HERE = FIXTURES / "goose"
 
@@ -125,6 +128,25 @@ def test_an_old_database_without_later_columns_is_read(tmp_path: Path):
     assert ids_of(session, range(3)) == "1 gap@2 3"
     assert (session.title, len(session)) == ("", 8)
     assert session.findings[0].message == "messages/2: it is no list"
+    store.close()
+
+
+def test_a_database_is_watched_with_what_is_beside_it_and_a_file_alone():
+    for name, sides in (("sessions.db", ("", "-wal", "-journal")), ("legacy.jsonl", ("",))):
+        with Debugger.open(str(HERE / name)) as debugger:
+            assert debugger.watched == tuple(f"{HERE / name}{side}" for side in sides)
+
+
+def test_a_database_of_a_time_to_come_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = made(tmp_path / "sessions.db")
+    future = time.time() + 3600
+    os.utime(path, (future, future))
+    store, loaded = load(path, "goose")
+    monkeypatch.setattr(GooseRows, "transcript", None)
+
+    assert store.follow(loaded.cursor).session is loaded.session
     store.close()
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,13 @@ import pytest
 from builders import FIXTURES, facts, ids_of, load, replay_of
 
 from tt_debugger.core.model import Kind, SessionId, Usage
+from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import is_session, recognise
-from tt_debugger.formats.opencode import Opencode
+from tt_debugger.formats.opencode import Opencode, files
+from tt_debugger.formats.opencode.files import OpencodeFiles
 from tt_debugger.storage.probe import probe
-from tt_debugger.store import Follows, Probe
+from tt_debugger.store import Follows, Probe, unheard
 
 HERE = FIXTURES / "opencode"
 DATABASE = HERE / "sessions.db"
@@ -231,6 +235,34 @@ def test_the_file_of_a_session_opens_that_session_alone(tmp_path: Path):
     assert store.sessions() == ["ses_d"]
     assert loaded.session.title == "Read the units"
     store.close()
+
+
+@pytest.mark.parametrize("inside", ["", "session/global/ses_d.json"])
+def test_of_files_the_storage_folder_is_watched_and_read_once_though_of_a_time_to_come(
+    inside: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    storage = tmp_path / "storage"
+    shutil.copytree(STORAGE, storage)
+    future, later = time.time() + 3600, time.time_ns() + 10**10
+    for path in storage.rglob("*.json"):
+        os.utime(path, (future, future))
+    monkeypatch.setattr(files, "time_ns", lambda: later)
+    store = OpencodeFiles(str(storage / inside))
+    loaded = store.load(store.sessions()[-1])
+    again = store.load(loaded.session.id)
+    monkeypatch.setattr(files, "one_record", None)
+
+    assert store.watched() == (str(storage),)
+    assert store.follow(again.cursor).session is again.session
+    assert store.read(loaded.session.id, unheard).pieces
+
+
+def test_of_a_database_what_is_beside_it_is_watched_too(tmp_path: Path):
+    path, link = tmp_path / "opencode.db", tmp_path / "link.db"
+    shutil.copy(DATABASE, path)
+    link.symlink_to(path)
+    with Debugger.open(str(link)) as debugger:
+        assert debugger.watched == (str(link), f"{path}-wal", f"{path}-journal")
 
 
 def test_a_session_whose_file_the_probe_cuts_is_recognised(tmp_path: Path):

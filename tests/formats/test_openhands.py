@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,12 @@ import pytest
 from builders import FIXTURES, codes, load, replay_of
 
 from tt_debugger.core.model import Kind
+from tt_debugger.debugger import Debugger
 from tt_debugger.formats import recognise
 from tt_debugger.formats.openhands import OpenHands
+from tt_debugger.formats.shared import transcript_files
 from tt_debugger.storage.probe import probe
+from tt_debugger.store import unheard
 
 FOLDER = FIXTURES / "openhands"
 TALK = FOLDER / "3f0c"
@@ -154,6 +159,26 @@ def test_a_new_event_is_followed(tmp_path: Path):
     grown = store.follow(loaded.cursor)
 
     assert (grown.kept, grown.session.ids[-1]) == (9, "new")
+    store.close()
+
+
+@pytest.mark.parametrize("inside", ["events", "base_state.json", "events/event-00001-ev-1.json"])
+def test_whatever_was_opened_of_it_the_folder_is_watched(inside: str):
+    with Debugger.open(str(TALK / inside)) as debugger:
+        assert debugger.watched == (str(TALK),)
+
+
+def test_events_of_a_time_to_come_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    talk = tmp_path / "talk"
+    shutil.copytree(TALK, talk)
+    future, later = time.time() + 3600, time.time_ns() + 10**10
+    os.utime(talk / "events" / "event-00001-ev-1.json", (future, future))
+    monkeypatch.setattr(transcript_files, "time_ns", lambda: later)
+    store, loaded = load(talk, "openhands")
+    monkeypatch.setattr(OpenHands, "parse", None)
+
+    assert store.follow(loaded.cursor).session is loaded.session
+    assert store.read(loaded.session.id, unheard).pieces
     store.close()
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 import pytest
 from builders import codes, replay_of, said
 
@@ -57,7 +60,7 @@ class Listed(TranscriptFile):
 def entry(name: str, **more: Any) -> Entry:
     """Give an entry that says its own name."""
     message = {"role": "user", "content": name}
-    return message_entry(message, own_id=name, **more)
+    return msgspec.structs.replace(message_entry(message), own_id=name, **more)
 
 
 @pytest.fixture
@@ -252,6 +255,20 @@ def test_a_file_that_is_gone_is_as_it_was(tmp_path: Path):
     assert store.follow(loaded.cursor).session is loaded.session
 
 
+def test_a_file_of_a_time_to_come_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "s.json"
+    path.write_text('[{"role": "user", "content": "hi"}]')
+    future, later = time.time() + 3600, time.time_ns() + 10**10
+    os.utime(path, (future, future))
+    # Long after it was written, which the system says.
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    store = Listed(str(path))
+    loaded = store.load(SessionId("one"))
+    monkeypatch.setattr(store, "read", None)
+
+    assert store.follow(loaded.cursor).session is loaded.session
+
+
 def test_the_bytes_of_an_entry_are_asked_of_the_file_and_may_be_gone(tmp_path: Path):
     path = tmp_path / "s.json"
     path.write_text('[{"role": "user", "content": "hi"}]')
@@ -308,7 +325,7 @@ def test_of_an_object_that_is_cut_all_that_is_whole_is_read(length: int):
 
     whole = [{"n": n} for n in (1, 2, 3) if data.count(b'{"n": %d}' % n)]
     assert read.lists["items"].records == whole if "items" in read.lists else not whole
-    assert read.members.get("a", 1) == 1
+    assert read.members["a"] == 1
 
 
 def test_behind_a_damaged_list_the_other_members_are_read():

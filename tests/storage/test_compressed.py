@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tt_debugger.errors import CannotReadError
 from tt_debugger.storage import compressed
-from tt_debugger.storage.compressed import CompressedFile, opened
+from tt_debugger.storage.compressed import CompressedFile, at_most, opened
 from tt_debugger.storage.files import HEAD, RegularFile
 from tt_debugger.storage.probe import probe
 
@@ -86,6 +86,40 @@ def test_what_unfolds_without_end_is_refused(tmp_path: Path, monkeypatch: pytest
         file.size()
     assert "zstd -d" in (error.value.hint or "")
     file.close()
+
+
+def test_who_opens_many_files_can_let_less_come_out_of_them(tmp_path: Path):
+    path = zipped(tmp_path, zstandard.compress(bytes(40 << 20)))
+    with at_most(32 << 20):
+        bounded = opened(path)
+    file = opened(path)
+
+    with pytest.raises(CannotReadError, match="more than 32 MiB") as error:
+        bounded.size()
+    assert error.value.hint == "open it by itself"
+    assert file.size() == 40 << 20
+    for each in (bounded, file):
+        each.close()
+
+
+@pytest.mark.parametrize("data", [b"{}", zstandard.compress(LINES)], ids=["plain", "compressed"])
+def test_a_file_of_which_the_first_read_fails_does_not_stay_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes
+):
+    path = zipped(tmp_path, data)
+    whole = RegularFile.read
+
+    def failing(file: RegularFile, offset: int, length: int) -> bytes:
+        if length != len(compressed.MAGIC) or data == b"{}":
+            raise CannotReadError("no")
+        return whole(file, offset, length)
+
+    monkeypatch.setattr(RegularFile, "read", failing)
+    before = set(Path("/dev/fd").iterdir())
+
+    with pytest.raises(CannotReadError, match="no"):
+        opened(path)
+    assert set(Path("/dev/fd").iterdir()) == before
 
 
 def test_a_probe_sees_the_beginning_and_unfolds_no_more(tmp_path: Path):

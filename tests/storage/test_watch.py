@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import queue
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from watchfiles import Change
 
 from tt_debugger.storage import watch as watching
-from tt_debugger.storage.watch import Watch
+from tt_debugger.storage.watch import Watch, written_at
 
 OLD = 1_000_000_000
+PATIENCE = 20.0
 
 
 def aged(path: Path) -> Path:
@@ -48,13 +51,24 @@ class Waiter(threading.Thread):
             self.told += 1
 
 
-def test_the_first_time_is_at_once_and_then_nothing_is_told_of_what_does_not_change(path: Path):
+def test_the_first_time_is_at_once_and_then_nothing_is_told_of_what_does_not_change(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    looks = threading.Semaphore(0)
+    look_at = watching._look_at
+
+    def counted_look(paths: tuple[str, ...]) -> Any:
+        looks.release()
+        return look_at(paths)
+
+    monkeypatch.setattr(watching, "_look_at", counted_look)
     waiter = Waiter(Watch(str(path), every=0.02, takes_hints=False))
-    time.sleep(0.3)
+    for _ in range(6):
+        assert looks.acquire(timeout=PATIENCE)
 
     assert waiter.told == 1
     waiter.watch.stop()
-    waiter.join(1)
+    waiter.join(PATIENCE)
     assert not waiter.is_alive()
 
 
@@ -105,14 +119,55 @@ def test_a_hint_comes_long_before_the_next_look(path: Path):
     watch.stop()
 
 
-def test_what_happens_to_others_in_the_folder_is_no_hint(path: Path):
-    waiter = Waiter(Watch(str(path), every=30))
-    time.sleep(0.5)
-    (path.parent / "other").write_bytes(b"x")
-    time.sleep(0.3)
+class Hints(threading.Thread):
+    """Gathers the changes that the system tells of."""
 
-    assert waiter.told == 1
-    waiter.watch.stop()
+    def __init__(self, *paths: Path) -> None:
+        super().__init__(daemon=True)
+        self.paths, self.stopped = tuple(map(str, paths)), threading.Event()
+        self.told: queue.Queue[set[tuple[Change, str]]] = queue.Queue()
+        self.start()
+
+    def run(self) -> None:
+        for changes in watching._hints(self.paths, self.stopped):
+            self.told.put(changes)
+
+    def until(self, change: Change, path: Path) -> set[str]:
+        """Give the names of all that were told of until one of them is changed in this way."""
+        names: set[str] = set()
+        while True:
+            changes = self.told.get(timeout=PATIENCE)
+            names |= {Path(where).name for _, where in changes}
+            if (change, str(path)) in changes:
+                return names
+
+    def begin(self, path: Path) -> None:
+        """Write to a path until that is told: from then on everything is."""
+        end = time.monotonic() + PATIENCE
+        while self.told.empty() and time.monotonic() < end:
+            written(path)
+            time.sleep(0.05)
+
+
+def test_what_happens_to_others_in_the_folder_is_no_hint(path: Path):
+    hints = Hints(path)
+    hints.begin(path)
+    # Changes are told in their order: this one is before that of the path, or never.
+    (path.parent / "other").write_bytes(b"x")
+    path.unlink()
+
+    assert hints.until(Change.deleted, path) == {path.name}
+    hints.stopped.set()
+
+
+def test_a_file_that_comes_beside_another_is_a_hint_if_it_is_watched_too(path: Path):
+    beside = path.with_name(f"{path.name}-wal")
+    hints = Hints(path, beside)
+    hints.begin(path)
+    beside.write_bytes(b"x")
+
+    assert hints.until(Change.added, beside) == {path.name, beside.name}
+    hints.stopped.set()
 
 
 @pytest.mark.parametrize("error", [OSError("no more watches"), RuntimeError, ImportError])
@@ -136,6 +191,31 @@ def test_a_change_right_after_another_is_told_though_it_looks_the_same(path: Pat
 
     assert seconds_until_told(watch) < 1
     watch.stop()
+
+
+def test_a_time_to_come_is_no_reason_to_look_again_and_again(path: Path):
+    later = time.time() + 3600
+    os.utime(path, (later, later))
+    watch = Watch(str(path), every=0.02, takes_hints=False)
+    assert watch.wait()
+    threading.Timer(0.5, watch.stop).start()
+
+    assert not watch.wait()
+
+
+def test_it_says_when_the_last_of_its_paths_was_written_to(path: Path, tmp_path: Path):
+    (tmp_path / "folder").mkdir()
+    inside, coming = tmp_path / "folder" / "1.json", tmp_path / "coming"
+    for file, at in ((inside, OLD + 5), (coming, time.time() + 3600)):
+        file.write_bytes(b"{}")
+        os.utime(file, (at, at))
+    os.utime(inside.parent, (OLD + 3, OLD + 3))
+    paths = [str(path), str(inside.parent), str(coming), str(tmp_path / "none")]
+    watch = Watch(*paths, takes_hints=False)
+
+    assert (watch.written, written_at([]), written_at(paths)) == (0, 0, OLD + 5)
+    assert watch.wait()
+    assert watch.written == OLD + 5
 
 
 def test_it_is_stopped_at_once_from_another_thread(path: Path):

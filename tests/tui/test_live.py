@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import PI_HEADER, assistant, jsonl, pi, user
+from builders import FIXTURES, PI_HEADER, assistant, jsonl, pi, user
 from textual.pilot import Pilot
 from tui.driving import drive, inspector, inspector_text, place, press, said, seen, settled, tree
 
@@ -128,8 +131,6 @@ def test_f_ends_following_and_begins_it_again(path: Path):
 
 
 def test_an_old_session_is_not_called_live_before_it_grows(path: Path):
-    import os
-
     os.utime(path, (1_000_000_000, 1_000_000_000))
 
     async def script(pilot: Pilot) -> None:
@@ -139,6 +140,39 @@ def test_an_old_session_is_not_called_live_before_it_grows(path: Path):
         await until(pilot, lambda: mark(pilot) == "● live")
 
     drive(script, path)
+
+
+def test_a_session_is_called_live_only_as_long_as_it_is_written(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tt_debugger.tui.screens.panes.LOOK_AGAIN", 0.02)
+
+    async def script(pilot: Pilot) -> None:
+        append(path, entries(4, 5))
+        await until(pilot, lambda: rows(pilot) == 5)
+        assert mark(pilot) == "● live"
+        monkeypatch.setattr("tt_debugger.tui.loader.FRESH", 0.0)
+        await until(pilot, lambda: mark(pilot) == "")
+        monkeypatch.setattr("tt_debugger.tui.loader.FRESH", 600.0)
+        await until(pilot, lambda: mark(pilot) == "● live")
+
+    drive(script, path)
+
+
+def test_a_folder_that_was_opened_by_a_file_in_it_is_live_and_followed(tmp_path: Path):
+    shutil.copytree(FIXTURES / "openhands" / "3f0c", tmp_path / "talk")
+    events = tmp_path / "talk" / "events"
+    for file in tmp_path.rglob("*"):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+
+    async def script(pilot: Pilot) -> None:
+        assert (rows(pilot), mark(pilot)) == (9, "")
+        event = {"id": "new", "kind": "PauseEvent", "source": "user"}
+        (events / "event-00009-new.json").write_text(json.dumps(event))
+        await until(pilot, lambda: rows(pilot) == 10)
+        assert mark(pilot) == "● live"
+
+    drive(script, events / "event-00001-ev-1.json")
 
 
 def in_place(path: Path, content: bytes) -> None:

@@ -319,6 +319,8 @@ def test_a_row_that_cannot_be_read_says_why_in_every_tab(tmp_path):
     path = write_pi(tmp_path / "cut.jsonl", *(f"text {n}" for n in range(100)))
 
     async def script(pilot):
+        # Followed, it would be shown as what it is now.
+        await press(pilot, "F")
         path.write_bytes(b"")
         for tab in "12345":
             await press(pilot, tab, "g", "G")

@@ -13,8 +13,8 @@ from tt_debugger.core.folds import Folding, FoldRule
 from tt_debugger.core.model import Head, Kind, Role, Session
 from tt_debugger.core.outline import outline
 from tt_debugger.core.search import Query
-from tt_debugger.views.palette import ANSI, UNICODE
-from tt_debugger.views.row import RowView, count_text
+from tt_debugger.views.palette import ANSI, ASCII, UNICODE, Glyphs
+from tt_debugger.views.row import RowView, count_text, duration_text
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,46 @@ from tt_debugger.views.row import RowView, count_text
 )
 def test_a_count_takes_at_most_five_characters(number: int, text: str):
     assert count_text(number) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.44, "0.4s"),
+        (41, "41s"),
+        (185, "3m05s"),
+        (7_800, "2h10m"),
+        (86_399, "23h59m"),
+        (86_400, "1d"),
+        (68.9 * 86_400, "68d"),
+        (999.9 * 86_400, "999d"),
+        (4_541_656.5 * 3_600, ">999d"),
+        (1e300, ">999d"),
+    ],
+)
+def test_a_time_span_takes_at_most_six_characters(seconds: float, text: str):
+    assert duration_text(seconds) == text
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+@pytest.mark.parametrize("seconds", [9, 3_545, 86_399, 1e10])
+def test_a_space_stands_between_columns_whatever_is_in_them(glyphs: Glyphs, seconds: float):
+    heads = {
+        "a": Head(Kind.TOOL_CALL, Role.ASSISTANT, "bash", "make", time=0),
+        "b": Head(Kind.TOOL_RESULT, Role.TOOL, "bash", "ok", time=seconds, length=99_900),
+    }
+    loaded = session("a b", heads=heads)
+    shown = outline(loaded)
+
+    lines = [
+        RowView(ANSI, glyphs, 1).text(loaded, 1, shown.lanes[shown.places[1]], width).plain
+        for width in (60, 90, 160)
+    ]
+
+    took = f"{glyphs.good} {duration_text(seconds)}"
+    assert [f" {took} " in f"{line} " for line in lines] == [True, True, True]
+    assert [" 99.9k " in line for line in lines] == [False, True, True]
+    assert [len(line) for line in lines] == [60, 90, 160]
 
 
 def drawn(loaded: Session, name: str, width: int, typed: str = "") -> tuple[str, list[str]]:

@@ -37,7 +37,7 @@ def changed_from(debugger: Debugger) -> Iterator[int]:
             f"sessions of the format {debugger.session.format} cannot be followed",
             "leave out --follow",
         )
-    watch = Watch(location)
+    watch = Watch(*debugger.watched)
     try:
         for kept in _changes(debugger, watch):
             yield kept
@@ -52,7 +52,7 @@ def _changes(debugger: Debugger, watch: Watch) -> Iterator[int]:
         try:
             while (grown := debugger.follow()) is not None:
                 if grown.is_anew:
-                    _narrate(debugger, "the file was cut or replaced, and is told anew")
+                    _narrate(debugger, "the session was cut or replaced, and is told anew")
                 elif grown.kept < len(grown.before):
                     _narrate(debugger, f"what was told from row {grown.kept + 1} on has changed")
                 yield grown.kept

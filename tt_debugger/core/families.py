@@ -14,7 +14,6 @@ from itertools import groupby
 import msgspec
 
 from tt_debugger.core.listing import Entry, last_part, named_id
-from tt_debugger.core.search import Hit
 
 
 class Relative(msgspec.Struct, frozen=True):
@@ -44,27 +43,6 @@ class Project(msgspec.Struct, frozen=True):
     def newest(self) -> float:
         """The time of the newest session."""
         return max((each.entry.time for each in self.relatives), default=0.0)
-
-
-class Match(msgspec.Struct, frozen=True):
-    """Where something that is searched for stands in a session: at which point, said by whom."""
-
-    entry: Entry
-    point: str
-    said_by: str
-    hit: Hit
-
-
-Listed = Project | Relative | Match
-"""A line of a list: the heading of those that follow, a session, or a place in it."""
-
-
-def by_project(entries: Sequence[Entry]) -> list[Listed]:
-    """Give a list of sessions by projects, each under its heading."""
-    lines: list[Listed] = []
-    for project in projects(entries):
-        lines += (project, *project.relatives)
-    return lines
 
 
 def families(entries: Sequence[Entry]) -> list[list[Relative]]:

@@ -51,6 +51,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Digests of how it began, of which a copy has at least one too."""
     started: tuple[str, ...] = ()
     """The locations of the sessions that it started."""
+    made: tuple[str, ...] | None = None
+    """Words that its index says and its file does not, None where that is not known."""
 
     @property
     def project(self) -> str:
@@ -163,10 +165,13 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     return short
 
 
-def facts_of(session: Session, started: Iterable[str] = ()) -> Facts:
+def facts_of(
+    session: Session, started: Iterable[str] = (), made: tuple[str, ...] | None = None
+) -> Facts:
     """Give the facts of a session, in one walk over its index.
 
-    `started` are the locations of the sessions that it started.
+    `started` are the locations of the sessions that it started, `made` the words that only the
+    index says.
     """
     began = ended = asked = None
     first_words = first_answer = ""
@@ -206,6 +211,7 @@ def facts_of(session: Session, started: Iterable[str] = ()) -> Facts:
         session.forked_from or "",
         tuple(_openings(first_words, asked, first_answer)),
         tuple(started),
+        made,
     )
 
 

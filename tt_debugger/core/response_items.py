@@ -1,8 +1,9 @@
-"""Responses items: what OpenAI's newer interface has for messages, read as messages.
+"""Responses items: what OpenAI's Responses interface has for messages, read as messages.
 
 A call, its output and a thought are items of their own beside the messages, told apart by `type`.
 Codex keeps them as they are, and writes what its tools gave back in two ways: as JSON in a text,
-or as a text with a few lines of facts before the output.
+or as a text with a few lines of facts before the output. The words that are looked for there are
+those of its published source; they were not measured.
 """
 
 from __future__ import annotations
@@ -39,18 +40,19 @@ _PATCH_FAILURE = "apply_patch verification failed"
 
 def item_as_message(item: Mapping[str, Any]) -> dict[str, Any] | None:
     """Give an item that is no message in the shape of one, None for anything else."""
-    kind = item.get("type")
-    if not isinstance(kind, str) or "role" in item:
-        return None
-    known = _ITEMS.get(kind)
-    return None if known is None or known.key not in item else known.as_message(item)
+    known = _known(item)
+    return None if known is None else known.as_message(item)
 
 
 def is_item(value: Mapping[str, Any]) -> bool:
     """Tell whether an object is a Responses item that is no message."""
+    return _known(value) is not None
+
+
+def _known(value: Mapping[str, Any]) -> _Item | None:
     kind = value.get("type")
-    known = _ITEMS.get(kind) if isinstance(kind, str) else None
-    return known is not None and known.key in value
+    known = _ITEMS.get(kind) if isinstance(kind, str) and "role" not in value else None
+    return known if known is not None and known.key in value else None
 
 
 def arguments_of(item: Mapping[str, Any]) -> Any:

@@ -32,6 +32,8 @@ class Links:
     the name to use (`L<line>`); `hung` has the parent of each that hangs elsewhere, None for a
     root. A parent may be anything that a file can hold. `aliases` has further ids of rows; what
     `passed` has is the id of no row, and who hangs on it hangs on what stands there instead.
+    `behind` has ids of parts of rows that were written after something else: by the id the row,
+    and the id of what that part hangs on, which is then between the row and what hangs on it.
     """
 
     def __init__(self) -> None:
@@ -40,6 +42,7 @@ class Links:
         self.hung: dict[int, object] = {}
         self.aliases: dict[str, int] = {}
         self.passed: dict[str, str | None] = {}
+        self.behind: dict[str, tuple[int, str]] = {}
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -79,6 +82,7 @@ class Links:
         twin = Links()
         twin.ids, twin.named, twin.hung = self.ids.copy(), self.named.copy(), self.hung.copy()
         twin.aliases, twin.passed = self.aliases.copy(), self.passed.copy()
+        twin.behind = self.behind.copy()
         return twin
 
 
@@ -98,9 +102,10 @@ def link(links: Links, place: Places = lambda _row: (None, None)) -> Linked:
     """Resolve ids and parents. Of several records with one id the last keeps it."""
     ids, repeated, findings = _distinct_ids(links, place)
     parents = array("q", range(NO_ROW, len(links) - 1))
-    rows = _rows_named(links, repeated)
+    beyond = _beyond(links.passed)
+    rows = _rows_named(links, repeated, beyond)
     for row, named in links.hung.items():
-        parent = _not_passed(links.passed, named) if links.passed else named
+        parent = beyond(named) if links.passed else named
         parents[row] = rows.get(parent, NO_ROW) if isinstance(parent, str) else NO_ROW
         if parents[row] == NO_ROW and parent is not None:
             findings.append(_missing_parent(parent, ids[row], *place(row)))
@@ -179,30 +184,50 @@ def _repeated(links: Links) -> list[int]:
     return repeated
 
 
-def _rows_named(links: Links, repeated: Sequence[int]) -> dict[str, int]:
+def _rows_named(
+    links: Links, repeated: Sequence[int], beyond: Callable[[object], object]
+) -> dict[str, int]:
     """Give the row of each id that a row names which does not simply hang on the one before."""
-    named = links.hung.values()
-    if links.passed:
-        named = (_not_passed(links.passed, parent) for parent in named)
+    named = map(beyond, links.hung.values()) if links.passed else links.hung.values()
     wanted = {parent for parent in named if isinstance(parent, str)}
     wanted.update(links.ids[row] for row in repeated)
+    behind = {name: beyond(each) for name, (_, each) in links.behind.items() if name in wanted}
+    wanted.update(each for each in behind.values() if isinstance(each, str))
     if not wanted:
         return {}
     rows = {name: row for name, row in links.aliases.items() if name in wanted}
     rows |= {name: row for row, name in enumerate(links.ids) if name in wanted}
     rows.pop("", None)
+    # In the order of the file: what a part hangs on may itself hang on a part.
+    for name, between in behind.items():
+        row = rows.get(between, NO_ROW) if isinstance(between, str) else NO_ROW
+        if row > links.behind[name][0]:
+            rows[name] = row
     # An empty id is a name for what names it, though it is not shown.
     rows.update(("", row) for row, (own, _) in links.named.items() if own == "")
     return rows
 
 
-def _not_passed(passed: Mapping[str, str | None], parent: object) -> object:
-    """Give what a record hangs on by the parent that it names; a circle leads back to that."""
-    for _ in range(len(passed)):
+def _beyond(passed: Mapping[str, str | None]) -> Callable[[object], object]:
+    """Give what tells on what a record hangs by the parent that it names.
+
+    The way through what is passed is gone once; a circle leads back to where it was entered.
+    """
+    known: dict[str, str | None] = {}
+
+    def beyond(parent: object) -> object:
         if not isinstance(parent, str) or parent not in passed:
-            break
-        parent = passed[parent]
-    return parent
+            return parent
+        way: dict[str, None] = {}
+        end: str | None = parent
+        while end is not None and end in passed and end not in way and end not in known:
+            way[end] = None
+            end = passed[end]
+        end = known.get(end, end) if end is not None else None
+        known.update(dict.fromkeys(way, end))
+        return end
+
+    return beyond
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -16,6 +16,7 @@ import msgspec
 
 from tt_debugger.core.listing import Entry, Facts
 from tt_debugger.core.text import counted
+from tt_debugger.discovery.beside import Beside, beside, store_of
 from tt_debugger.discovery.folders import DATABASES, as_session, session_folders, stamp_of
 from tt_debugger.discovery.places import EVERYWHERE, Place, places_of
 from tt_debugger.discovery.reading import Read, ids_in, read
@@ -65,13 +66,25 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class _Known(msgspec.Struct, frozen=True, array_like=True):
-    """What a catalogue has of a file: its format, None for no session, and its sessions."""
+    """What a catalogue has of a file: its format, None for no session, and its sessions.
+
+    It is good as long as the same stands beside it.
+    """
 
     format: str | None
     sessions: tuple[tuple[str | None, Facts], ...]
+    beside: Beside = Beside()
+
+    def is_good(self, location: str, place: Place) -> bool:
+        """Tell whether other files still tell the same of it."""
+        if self.format is None:
+            return True
+        # Not by its name where that is not needed: all formats would have to be imported.
+        store = place.store or store_of(self.format)
+        return self.beside == beside(location, store, misses=bool(self.beside.folder))
 
 
-class _Origin(msgspec.Struct, frozen=True):
+class _Whereabouts(msgspec.Struct, frozen=True):
     """Where a file was found, and when."""
 
     place: Place
@@ -93,7 +106,7 @@ class Discovery:
         self.location = location
         self._left: Counter[Why] = Counter()
         self._catalogues: dict[tuple[str, str], Catalogue] = {}
-        self._origins: dict[tuple[str, str], _Origin] = {}
+        self._seen_at: dict[tuple[str, str], _Whereabouts] = {}
         self._is_whole = False
 
     @property
@@ -142,26 +155,26 @@ class Discovery:
 
     def is_session(self, entry: Entry) -> bool:
         """Tell whether what stands in an agent's place is a session; what is not is counted."""
-        origin = self._origins.get(_named(entry))
-        if origin is None or not entry.is_kept or entry.facts is not None:
+        where = self._seen_at.get(_named(entry))
+        if where is None or not entry.is_kept or entry.facts is not None:
             return True
-        if _claims(origin.place, entry.location):
+        if _claims(where.place, entry.location):
             return True
         self._left[Why.OTHER] += 1
-        self._keep(origin, _Known(None, ()))
+        self._keep(where, _Known(None, ()))
         return False
 
     def learn(self, answer: Read) -> None:
         """Know what was read, unless it failed."""
-        origin = self._origins.get(_named(answer.of))
+        where = self._seen_at.get(_named(answer.of))
         facts = [(each.session, each.facts) for each in answer.entries if each.facts is not None]
-        if origin is not None and len(facts) == len(answer.entries):
-            self._keep(origin, _Known(answer.of.format, tuple(facts)))
+        if where is not None and len(facts) == len(answer.entries):
+            self._keep(where, _Known(answer.of.format, tuple(facts), answer.beside))
 
     def save(self) -> None:
         """Write down what was learnt, to be known the next time."""
         for key, catalogue in self._catalogues.items():
-            every = (each.name for each in self._origins.values() if each.place.key == key)
+            every = (each.name for each in self._seen_at.values() if each.place.key == key)
             catalogue.save(set(every) if self._is_whole else None)
 
     def _in_place(self, place: Place) -> Iterator[Entry | None]:
@@ -189,11 +202,11 @@ class Discovery:
             yield self._seen(file, path, place, None)
             return
         name = file.path.removeprefix(place.path).lstrip(os.sep)
-        origin = _Origin(place, name, stamp_of(file), now())
-        self._origins[path, place.kind] = origin
-        known = _known(self._catalogue(place).recall(name, origin.stamp))
-        if known is None:
-            yield self._seen(file, path, place, origin)
+        where = _Whereabouts(place, name, stamp_of(file), now())
+        self._seen_at[path, place.kind] = where
+        known = _known(self._catalogue(place).recall(name, where.stamp))
+        if known is None or not known.is_good(path, place):
+            yield self._seen(file, path, place, where)
         elif known.format is None:
             self._left[Why.OTHER] += 1
             yield None
@@ -211,7 +224,7 @@ class Discovery:
                 )
 
     def _seen(
-        self, file: FileFound, path: str, place: Place, origin: _Origin | None
+        self, file: FileFound, path: str, place: Place, where: _Whereabouts | None
     ) -> Entry | None:
         """Give the entry of a file that is not known: in its agent's place without opening it."""
         if place.store is not None:
@@ -226,20 +239,25 @@ class Discovery:
             return None
         if claim is None:
             self._left[Why.OTHER] += 1
-            if origin is not None:
-                self._keep(origin, _Known(None, ()))
+            if where is not None:
+                self._keep(where, _Known(None, ()))
             return None
         return Entry(path, claim[0].format, file.size, file.modified)
 
     def _catalogue(self, place: Place) -> Catalogue:
         known = self._catalogues.get(place.key)
         if known is None:
-            known = self._catalogues[place.key] = Catalogue(*place.key, _layout())
+            known = self._catalogues[place.key] = Catalogue(*place.key, _layout(place.kind))
         return known
 
-    def _keep(self, origin: _Origin, known: _Known) -> None:
-        value = msgspec.msgpack.encode(known)
-        self._catalogue(origin.place).keep(origin.name, origin.stamp, origin.at, value)
+    def _keep(self, where: _Whereabouts, known: _Known) -> None:
+        try:
+            where.name.encode()
+            value = msgspec.msgpack.encode(known)
+        except UnicodeEncodeError:
+            # A name that is no text cannot be kept: what has it is read each time.
+            return
+        self._catalogue(where.place).keep(where.name, where.stamp, where.at, value)
 
 
 def _claims(place: Place, location: str) -> bool:
@@ -261,9 +279,12 @@ def _named(entry: Entry) -> tuple[str, str]:
 
 
 @cache
-def _layout() -> str:
-    """Tell how facts are laid out, and which formats there were to claim a file."""
-    formats = (each.format for each in own_formats())
+def _layout(kind: str) -> str:
+    """Tell how facts are laid out, and which formats there were to claim a file.
+
+    What an agent keeps is its own, whichever others there are: they need not be imported for it.
+    """
+    formats = (kind,) if kind else (each.format for each in own_formats())
     return " ".join((str(LAYOUT), *Facts.__struct_fields__, *formats))
 
 

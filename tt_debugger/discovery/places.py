@@ -11,7 +11,7 @@ import msgspec
 from tt_debugger.formats import each_own_format
 from tt_debugger.formats.shared.jsonl import JsonlFile
 from tt_debugger.formats.shared.transcript_files import TranscriptFolder
-from tt_debugger.storage.folders import COMPRESSED
+from tt_debugger.storage.folders import AGENT_HOMES, COMPRESSED
 from tt_debugger.store import HasPlaces, Store
 
 EVERYWHERE = ""
@@ -59,13 +59,17 @@ def places_of(
     if location != EVERYWHERE:
         yield Place(location)
         return
-    real: set[str] = set()
-    for each in agents_places(environ, home):
-        real.add(os.path.realpath(each.path))
-        yield each
     here = os.path.realpath(_HERE)
+    real: set[str] = set()
+    homes: set[str] = set()
+    for each in _agents_own(environ, home):
+        own = os.path.realpath(each.path)
+        homes |= _agent_home_in(here, own)
+        if Path(each.path).exists():
+            real.add(own)
+            yield each
     if not any(f"{here}{os.sep}".startswith(f"{each}{os.sep}") for each in real):
-        yield Place(_HERE, None, frozenset(real))
+        yield Place(_HERE, None, frozenset(real | homes))
 
 
 def agents_places(
@@ -75,12 +79,27 @@ def agents_places(
 
     Each comes as soon as its format is imported: the first sessions need not wait for all.
     """
+    return (each for each in _agents_own(environ, home) if Path(each.path).exists())
+
+
+def _agents_own(environ: Mapping[str, str], home: Path | None) -> Iterator[Place]:
+    """Give the places of agents, also those that are not there."""
     own_home = Path.home() if home is None else home
     for store in each_own_format():
         if issubclass(store, HasPlaces):
             seen: set[str] = set()
             for path in store.places(environ, own_home):
                 real = os.path.realpath(path)
-                if real not in seen and Path(path).exists():
+                if real not in seen:
                     yield Place(str(path), store, frozenset(seen))
                 seen.add(real)
+
+
+def _agent_home_in(folder: str, place: str) -> set[str]:
+    """Give the hidden folder in a folder in which an agent has a place, if it is there.
+
+    What else lies there are the agent's own books: names and histories that look like sessions.
+    """
+    inside = place.removeprefix(f"{folder.rstrip(os.sep)}{os.sep}")
+    name = inside.partition(os.sep)[0]
+    return {os.path.join(folder, name)} if inside != place and name in AGENT_HOMES else set()  # noqa: PTH118 - a text is asked for

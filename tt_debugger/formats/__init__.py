@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from tt_debugger.core.text import summary_line
 from tt_debugger.errors import CannotReadError, StoreError, outside_errors
 from tt_debugger.storage.files import folder_refused
 from tt_debugger.storage.probe import DatabaseProbe
@@ -22,6 +23,8 @@ from tt_debugger.storage.sqlite import MAGIC
 from tt_debugger.store import Match, Probe, Store
 
 GROUP = "ttdbg.formats"
+MOST_TABLES = 6
+"""Tables of a database that are named where no format reads it."""
 _NOT_FORMATS = frozenset(("shared",))
 
 
@@ -105,10 +108,19 @@ def _unrecognised(probe: Probe) -> CannotReadError:
     names = ", ".join(sorted(store.format for store in known_formats()))
     known = f"known formats: {names}; see `ttdbg formats`"
     if signature is not None:
+        inside = _tables_in(probe) if isinstance(probe, DatabaseProbe) else ""
         return CannotReadError(
-            f"cannot read {probe.location}: it is {signature.name}", signature.hint or known
+            f"cannot read {probe.location}: it is {signature.name}{inside}",
+            signature.hint or known,
         )
     return CannotReadError(f"cannot read {probe.location}: no format recognises it", known)
+
+
+def _tables_in(probe: DatabaseProbe) -> str:
+    """Say which real tables a database has; a view in the place of one is none."""
+    names = [summary_line(name, 40) for name, _ in probe.tables]
+    more = f" and {len(names) - MOST_TABLES:,} more" if len(names) > MOST_TABLES else ""
+    return f" ({', '.join(names[:MOST_TABLES])}{more})" if names else ": it has none"
 
 
 def claims(probe: Probe) -> tuple[Claim, ...]:

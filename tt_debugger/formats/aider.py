@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 import msgspec
@@ -22,15 +23,17 @@ from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place
 from tt_debugger.formats.shared.transcript import (
     Beside,
     Entry,
+    Look,
     Piece,
     Told,
     Transcript,
     message_entry,
 )
 from tt_debugger.formats.shared.transcript_files import TranscriptFile
-from tt_debugger.store import Match, Probe
+from tt_debugger.store import Match, Probe, Progress
 
 _STARTED = b"# aider chat started at "
+_STARTS = re.compile(rb"^" + re.escape(_STARTED), re.MULTILINE)
 _COMMIT = re.compile(r"> Commit ([0-9a-f]{4,40})\b ?(.*)")
 _REMOVED = re.compile(r"> Removed: ([0-9a-f]{4,40})\b")
 _MODEL = re.compile(r"> (?:Main )?[Mm]odel: (\S+)(?: with .*)?$", re.MULTILINE)
@@ -49,12 +52,23 @@ class _Text(msgspec.Struct, frozen=True):
     place: Place
 
 
+class _History(msgspec.Struct, frozen=True):
+    """Where each chat of a file stands, in their order, called by when it was started."""
+
+    chats: dict[str, Place]
+    size: int
+    is_utf8: bool
+
+
 class Aider(TranscriptFile):
     """The chats in a history of Aider."""
 
     format: ClassVar[str] = "aider"
     about: ClassVar[str] = "chats of Aider, with the commits they name (Markdown)"
     verified: ClassVar[str] = "its published source; no agent was run"
+
+    _known: tuple[Look, _History] | None = None
+    """The chats of the file, and how it looked: to read each of them is to read it once."""
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -65,55 +79,100 @@ class Aider(TranscriptFile):
 
     def sessions(self) -> Sequence[SessionId]:
         """Give the chats by when they were started, in the order of the file."""
-        self.look()
-        return [SessionId(name) for name, _ in _chats(self._whole())]
+        return [SessionId(name) for name in self._history().chats]
+
+    def read(self, wanted: SessionId | None, progress: Progress) -> Transcript:
+        """Read one chat, and no more of the file where that is known."""
+        history = self._history()
+        name = self._name(history, wanted)
+        place = history.chats[name]
+        return _transcript(history, name, self._file.read(place.offset, place.length))
 
     def transcript(self, data: bytes, wanted: SessionId | None) -> Transcript:
         """Give one chat; what stands beside it in the file belongs to others."""
-        chats = list(_chats(data))
-        names = [name for name, _ in chats]
-        own = names[-1] if wanted is None else str(wanted)
-        if own not in names:
-            raise CannotReadError(f"cannot read {self.location}: there is no chat {own}")
-        pieces: list[Piece] = []
-        for name, texts in chats:
-            pieces += _pieces(texts) if name == own else [_another(texts)] if texts else []
-        said = (each for each in pieces if isinstance(each, Entry))
-        title = next((each.head.summary for each in said if each.head.name == "user"), None)
-        told = finding(Code.BAD_UTF8, "the file holds bytes that are no UTF-8")
-        return Transcript(
-            id=own,
-            pieces=pieces,
-            size=len(data),
-            start={"title": title, "commits": []},
-            title=title,
-            findings=() if _is_utf8(data) else (told,),
-        )
+        history = _history_of(data)
+        name = self._name(history, wanted)
+        place = history.chats[name]
+        return _transcript(history, name, data[place.offset : place.offset + place.length])
+
+    def _history(self) -> _History:
+        look = self.look()
+        if self._known is not None:
+            before, history = self._known
+            if before.has_settled and before.stamps == look.stamps:
+                return history
+        history = _history_of(self._whole())
+        self._known = look, history
+        return history
+
+    def _name(self, history: _History, wanted: SessionId | None) -> str:
+        name = next(reversed(history.chats)) if wanted is None else str(wanted)
+        if name not in history.chats:
+            raise CannotReadError(f"cannot read {self.location}: there is no chat {name}")
+        return name
 
 
-def _chats(data: bytes) -> Iterator[tuple[str, list[_Text]]]:
-    """Give each chat with its lines by who wrote them, called by when it was started.
-
-    What stands before the first beginning is a chat of its own.
-    """
+def _history_of(data: bytes) -> _History:
+    """Find the chats; what stands before the first beginning is a chat of its own."""
+    bare = data.removeprefix(BYTE_ORDER_MARK)
+    hidden = len(data) - len(bare)
+    begins = [hidden + found.start() for found in _STARTS.finditer(bare)]
+    first = len(data) - len(bare.lstrip())
+    names = [_name_of(data, begin) for begin in begins]
+    if begins[:1] == [first]:
+        # Blank lines belong to what is before them, but there is nothing.
+        begins[0] = 0
+    else:
+        begins.insert(0, 0)
+        names.insert(0, "before")
     seen: dict[str, int] = {}
-    chats: list[tuple[str, list[_Text]]] = []
-    for text in _texts(data):
-        if text.kind == "started" or not chats:
-            start = _first(text).removeprefix(_STARTED.decode()).strip()
-            name = start.replace(" ", "T").replace(":", "") if text.kind == "started" else "before"
-            seen[name] = seen.get(name, 0) + 1
-            again = f".{seen[name]}" if seen[name] > 1 else ""
-            chats.append((f"{name}{again}", []))
-        chats[-1][1].append(text)
-    yield from chats or [("before", [])]
+    chats: dict[str, Place] = {}
+    line = 1
+    for name, (begin, end) in zip(names, pairwise((*begins, len(data))), strict=True):
+        own = name
+        while own in chats:
+            seen[name] = seen.get(name, 1) + 1
+            own = f"{name}.{seen[name]}"
+        chats[own] = Place(line, 1, begin, end - begin)
+        line += data.count(b"\n", begin, end)
+    return _History(chats, len(data), _is_utf8(data))
 
 
-def _texts(data: bytes) -> Iterator[_Text]:
-    """Give the lines of a file in runs of one kind; a blank line belongs to what is before it."""
-    kind, lines, begin, number, offset = "", list[str](), 0, 1, 0
-    for place, line in enumerate(_lines(data), 1):
-        bare = line.removeprefix(BYTE_ORDER_MARK) if place == 1 else line
+def _name_of(data: bytes, begin: int) -> str:
+    """Give the name of the chat that a line begins: when it was started."""
+    end = data.find(b"\n", begin)
+    line = data[begin : len(data) if end < 0 else end].decode(errors="replace")
+    return line.removeprefix(_STARTED.decode()).strip().replace(" ", "T").replace(":", "")
+
+
+def _transcript(history: _History, name: str, data: bytes) -> Transcript:
+    """Give the chat of a name, which is these bytes of the file."""
+    place = history.chats[name]
+    end = place.offset + place.length
+    pieces: list[Piece] = list(_pieces(_texts(data, place)))
+    said = (each for each in pieces if isinstance(each, Entry))
+    title = next((each.head.summary for each in said if each.head.name == "user"), None)
+    if place.offset:
+        pieces.insert(0, Beside("other chats", Place(1, 1, 0, place.offset)))
+    if end < history.size:
+        line = place.line + data.count(b"\n")
+        pieces.append(Beside("other chats", Place(line, 1, end, history.size - end)))
+    told = finding(Code.BAD_UTF8, "the file holds bytes that are no UTF-8")
+    return Transcript(
+        id=name,
+        pieces=pieces,
+        size=history.size,
+        start={"title": title, "commits": []},
+        title=title,
+        findings=() if history.is_utf8 else (told,),
+    )
+
+
+def _texts(data: bytes, chat: Place) -> Iterator[_Text]:
+    """Give the lines of a chat in runs of one kind; a blank line belongs to what is before it."""
+    kind, lines, begin, number, offset = "", list[str](), chat.offset, chat.line, chat.offset
+    for place, line in enumerate(_lines(data), chat.line):
+        bare = line.removeprefix(BYTE_ORDER_MARK) if offset == 0 else line
         own = _kind(bare) if bare.strip() else kind
         if kind and bare.strip() and (own != kind or own in _ALONE):
             yield _Text(kind, tuple(lines), Place(number, 1, begin, offset - begin))
@@ -227,12 +286,6 @@ def _number(text: str, unit: str) -> float:
         return round(float(text) * _UNITS[unit], 10)
     except ValueError:
         return 0.0
-
-
-def _another(texts: Sequence[_Text]) -> Beside:
-    first, last = texts[0].place, texts[-1].place
-    length = last.offset + last.length - first.offset
-    return Beside("another chat", msgspec.structs.replace(first, length=length))
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -15,11 +15,13 @@ from typing import Any, ClassVar
 import msgspec
 
 from tt_debugger.core.json import as_list, as_map, text_or_none
+from tt_debugger.core.messages import calls_in, results_in
 from tt_debugger.core.model import Head, Kind, Role, Usage
 from tt_debugger.core.text import summary_line
 from tt_debugger.formats.shared.document import Element, Lost
 from tt_debugger.formats.shared.message_heads import is_message, time_in
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK
+from tt_debugger.formats.shared.tokens import counted_tokens, told_dollars
 from tt_debugger.formats.shared.transcript import (
     Entry,
     Piece,
@@ -123,7 +125,7 @@ class Cline(TranscriptFolder):
         elif window is not None and isinstance(window.value, ListRead):
             lost = [each for each in window.value.pieces if isinstance(each, Lost)]
             pieces += (lost_in(window, each) for each in lost)
-        entries = [each for each in pieces if isinstance(each, Entry)]
+        entries = list(_named(each for each in pieces if isinstance(each, Entry)))
         is_whole = len(entries) == len(pieces)
         facts = _facts(entries, shown if is_whole else [_without_index(each) for each in shown])
         told = iter(facts)
@@ -182,6 +184,20 @@ def _of_window(file: FileRead) -> Iterator[Piece]:
 
 def _name(piece: Element) -> str:
     return piece.place.name
+
+
+def _named(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Give the entries, a result called by the tool that its call names."""
+    tools: dict[str | None, str] = {}
+    for entry in entries:
+        tools |= {each.id: each.name for each in calls_in(entry.body) if each.id is not None}
+        name = next((tools.get(each.call) for each in results_in(entry.body)), None)
+        if entry.head.kind is Kind.TOOL_RESULT and name is not None:
+            yield msgspec.structs.replace(
+                entry, head=msgspec.structs.replace(entry.head, name=name)
+            )
+        else:
+            yield entry
 
 
 def _facts(entries: Sequence[Entry], shown: Sequence[dict[str, Any]]) -> list[Entry]:
@@ -266,23 +282,14 @@ def _usage(shown: Mapping[str, Any]) -> Usage | None:
     told: dict[str, Any] = {}
     with suppress(msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         told = as_map(msgspec.json.decode(text))
-    counts = [_count(told.get(key)) for key in _COUNTS]
-    cost = told.get("cost")
-    is_cost = isinstance(cost, (int, float)) and not isinstance(cost, bool) and 0 <= cost < _DEAR
-    if not any(counts) and not is_cost:
+    counts = [counted_tokens(told.get(key)) for key in _COUNTS]
+    cost = told_dollars(told.get("cost"))
+    if not any(counts) and cost is None:
         return None
-    return Usage(*counts, total=sum(counts), cost=float(cost) if is_cost and cost else 0.0)
+    return Usage(*counts, total=sum(counts), cost=cost or 0.0)
 
 
 _COUNTS = ("tokensIn", "tokensOut", "cacheReads", "cacheWrites")
-_MOST_TOKENS = 1 << 40
-_DEAR = 1e9
-"""Dollars that no request costs."""
-
-
-def _count(value: Any) -> int:
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_count and 0 <= value <= _MOST_TOKENS else 0
 
 
 def _settings(model: Any, provider: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Extent, Kind, Session
 from tt_debugger.core.replay import Body, Rules
 from tt_debugger.core.tree import Linked
-from tt_debugger.formats.shared.either import Either
+from tt_debugger.formats.shared.delegating import Delegating
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.message_heads import head_of, record_head, time_in
 from tt_debugger.formats.shared.places import folder_named
@@ -176,7 +176,7 @@ class GooseRows(TranscriptRows):
         return Transcript(id=wanted, pieces=pieces, start=start, title=title, cwd=start["cwd"])
 
 
-class Goose(Either):
+class Goose(Delegating):
     """The sessions at a location, which is a database or the file of one."""
 
     format: ClassVar[str] = FORMAT

@@ -18,11 +18,12 @@ import msgspec
 
 from tt_debugger.errors import CannotReadError
 from tt_debugger.storage.files import RegularFile
-from tt_debugger.storage.index_cache import OFF, SETTLED
+from tt_debugger.storage.index_cache import OFF
 from tt_debugger.storage.replacing import replace
+from tt_debugger.storage.settling import SETTLED, has_settled
 
 MOST = 64
-"""Catalogues that are kept; those used longest ago are dropped."""
+"""Catalogues that are kept; those written longest ago are dropped."""
 
 _MAGIC = b"ttdbg catalogue 1\n"
 
@@ -59,7 +60,7 @@ class Catalogue:
     def recall(self, name: str, stamp: tuple[int, ...]) -> bytes | None:
         """Give what is known of a file, None if it has changed or may have."""
         known = self._new.get(name) or self._files.get(name)
-        if known is None or known.stamp != stamp or not _has_settled(known):
+        if known is None or known.stamp != stamp or not _is_sure(known):
             return None
         return known.value
 
@@ -124,10 +125,11 @@ def now() -> int:
     return time.time_ns()
 
 
-def _has_settled(known: _Known) -> bool:
+def _is_sure(known: _Known) -> bool:
     """Tell whether any change of the file since it was seen must show in its stamp."""
     # Elsewhere the time of change is that of creation, but that of its content is told as well.
-    return known.at - max(known.stamp[-2:], default=known.at) > SETTLED
+    changed = known.stamp[-2:]
+    return bool(changed) and has_settled(known.at, *changed, within=SETTLED)
 
 
 def _make_room(folder: Path) -> None:

@@ -7,7 +7,9 @@ which goes with it. It is bounded: a few kilobytes can hold terabytes of nothing
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from tt_debugger.errors import CannotReadError
@@ -23,6 +25,21 @@ _WINDOW = 128 << 20
 """Bytes that a decompressor may look back, as `zstd` itself allows without being told more."""
 _FED = 512
 """Bytes that are decompressed at once: what comes of them, at most 128 KiB of four, is bounded."""
+_most: ContextVar[int] = ContextVar("_most")
+"""Bytes that may come out of a file that is opened now, where they are fewer than `MOST`."""
+
+
+@contextmanager
+def at_most(size: int) -> Generator[None]:
+    """Let no more than so many bytes come out of a file that this thread opens meanwhile.
+
+    For who opens files that nobody asked for one by one. Reading beyond raises CannotReadError.
+    """
+    before = _most.set(size)
+    try:
+        yield
+    finally:
+        _most.reset(before)
 
 
 def opened(path: str) -> RegularFile:
@@ -32,11 +49,20 @@ def opened(path: str) -> RegularFile:
     where nothing can be decompressed.
     """
     file = RegularFile(path)
-    if file.read(0, len(MAGIC)) != MAGIC:
-        return file
+    try:
+        if file.read(0, len(MAGIC)) != MAGIC:
+            return file
+        held = CompressedFile(path)
+    except BaseException:
+        file.close()
+        raise
     file.close()
-    held = CompressedFile(path)
-    if not held.read(0, 1) and held.flaw is not None:
+    try:
+        is_empty = not held.read(0, 1)
+    except BaseException:
+        held.close()
+        raise
+    if is_empty and held.flaw is not None:
         held.close()
         # Else it would look like an empty file.
         raise CannotReadError(f"cannot read {path}: {held.flaw}; nothing comes before that")
@@ -51,25 +77,23 @@ class CompressedFile(RegularFile):
     """
 
     def __init__(self, path: str) -> None:
-        super().__init__(path)
         # Only who opens such a file pays for the import.
         import tempfile
 
+        driver = _driver(path)
+        super().__init__(path)
         self.flaw: str | None = None
+        self._most = _most.get(MOST)
         self._seen = self._stamp()
         self._size = 0
         self._kept: Any = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - closed with this file
             IN_MEMORY, prefix="ttdbg-"
         )
-        try:
-            self._rest = self._pieces(_driver(path))
-        except BaseException:
-            self.close()
-            raise
+        self._rest = self._pieces(driver)
 
     def size(self) -> int:
         """Give the size of what the file holds; that takes decompressing all of it."""
-        self._take(MOST + 1)
+        self._take(self._most + 1)
         return self._size
 
     def head_size(self) -> int:
@@ -107,10 +131,11 @@ class CompressedFile(RegularFile):
             piece = next(self._rest, None)
             if piece is None:
                 return
-            if self._size + len(piece) > MOST:
+            if self._size + len(piece) > self._most:
+                hint = f"decompress it yourself: zstd -d {self.path}"
                 raise CannotReadError(
-                    f"cannot read {self.path}: it holds more than {MOST >> 30} GiB",
-                    f"decompress it yourself: zstd -d {self.path}",
+                    f"cannot read {self.path}: it holds more than {self._most >> 20:,} MiB",
+                    hint if self._most == MOST else "open it by itself",
                 )
             self._keep(piece)
 

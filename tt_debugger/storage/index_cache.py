@@ -27,6 +27,7 @@ import msgspec
 from tt_debugger.errors import CannotReadError
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.replacing import replace
+from tt_debugger.storage.settling import SETTLED, has_settled
 from tt_debugger.storage.stdin import STDIN
 
 LEAST = 1 << 20
@@ -35,9 +36,6 @@ LARGEST = 1 << 30
 """Bytes of all entries together; those used longest ago are dropped."""
 OFF = "TTDBG_NO_CACHE"
 """The variable of the environment that switches the cache off."""
-
-SETTLED = 2 * 10**9
-"""Nanoseconds after a change in which another one might get the same time."""
 
 _MAGIC = b"ttdbg index 3\n"
 _CHUNK = 1 << 20
@@ -167,8 +165,8 @@ class FileSeen(msgspec.Struct, frozen=True):
     def has_settled(self) -> bool:
         """Whether any change of the file since it was seen must show in its stamp."""
         # Elsewhere the time of change is that of creation.
-        last = max(self.stamp.changed, self.stamp.modified)
-        return os.name == "posix" and self.at - last > SETTLED
+        changed = self.stamp.changed, self.stamp.modified
+        return os.name == "posix" and has_settled(self.at, *changed, within=SETTLED)
 
     def is_same(self, now: FileSeen) -> bool:
         """Tell whether the file, as it is seen now, cannot have changed since."""

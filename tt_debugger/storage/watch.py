@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import PurePath
 from threading import Event, Thread
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tt_debugger.storage.settling import has_settled
+
 if TYPE_CHECKING:
     from watchfiles import Change
 
 EVERY = 0.25
 """Seconds between two looks."""
-SETTLED = 2.0
-"""Seconds after a change in which another one might look the same: times are coarse."""
 MOST_NAMES = 10_000
 """Names in a folder that are looked at."""
 STEP = 8
@@ -33,10 +33,22 @@ GATHERED = 60
 
 
 class _Look(msgspec.Struct, frozen=True):
-    """How a path looked: what the system said of it, and when it was written last."""
+    """How some paths looked: what the system said of each, and when they were written to."""
 
     stamps: tuple[tuple[object, ...], ...]
-    written: float
+    times: tuple[int, ...]
+    """In nanoseconds since 1970."""
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether any change since must show in another look."""
+        return has_settled(time.time_ns(), *self.times)
+
+    @property
+    def written(self) -> float:
+        """When the last of them was written to, in seconds; a time to come is none."""
+        now = time.time_ns()
+        return max((each for each in self.times if each <= now), default=0) / 1e9
 
 
 class Watch:
@@ -60,9 +72,14 @@ class Watch:
             is_hinted = self._is_hinted.wait(0 if self._seen is None else self._every)
             self._is_hinted.clear()
             before, self._seen = self._seen, _look_at(self._paths)
-            if is_hinted or self._seen != before or not _has_settled(self._seen):
+            if is_hinted or self._seen != before or not self._seen.has_settled:
                 return not self._is_stopped.is_set()
         return False
+
+    @property
+    def written(self) -> float:
+        """When any of it was last written to, as far as it is seen: seconds since 1970, or 0."""
+        return 0.0 if self._seen is None else self._seen.written
 
     def stop(self) -> None:
         """Watch no more; whoever waits is told at once."""
@@ -76,7 +93,12 @@ class Watch:
                 self._is_hinted.set()
 
 
-def _hints(paths: tuple[str, ...], stopped: Event) -> Iterator[object]:
+def written_at(paths: Sequence[str]) -> float:
+    """Give when any of some paths was written to, in seconds since 1970; 0 if none is there."""
+    return _look_at(tuple(paths)).written
+
+
+def _hints(paths: tuple[str, ...], stopped: Event) -> Iterator[set[tuple[Change, str]]]:
     """Come back whenever the system tells of a change at or in the paths."""
     # Only who follows pays for the import, and does not wait for it.
     from watchfiles import watch
@@ -107,13 +129,13 @@ def _hints(paths: tuple[str, ...], stopped: Event) -> Iterator[object]:
 
 def _look_at(paths: tuple[str, ...]) -> _Look:
     stamps: list[tuple[object, ...]] = []
-    written = 0.0
+    times: list[int] = []
     for path in paths:
         for name, status in _found_at(path):
             if status is None:
                 stamps.append((name,))
                 continue
-            written = max(written, status.st_mtime)
+            times.append(status.st_mtime_ns)
             stamps.append(
                 (
                     name,
@@ -124,7 +146,7 @@ def _look_at(paths: tuple[str, ...]) -> _Look:
                     status.st_ctime_ns,
                 )
             )
-    return _Look(tuple(stamps), written)
+    return _Look(tuple(stamps), tuple(times))
 
 
 def _found_at(path: str) -> Iterator[tuple[str, os.stat_result | None]]:
@@ -148,7 +170,3 @@ def _found_at(path: str) -> Iterator[tuple[str, os.stat_result | None]]:
                     waiting.append(entry.path)
                 else:
                     yield entry.path, entry.stat(follow_symlinks=False)
-
-
-def _has_settled(seen: _Look) -> bool:
-    return time.time() - seen.written > SETTLED

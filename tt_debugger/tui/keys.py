@@ -174,7 +174,7 @@ TIMELINE = (
     Key(
         ("enter", "space"),
         "open",
-        "open: a fold, a subagent's session, the inspector, a value",
+        "open: a fold, a subagent, the inspector, a value",
         "Inspector",
         "",
         _OPEN,

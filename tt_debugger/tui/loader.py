@@ -17,7 +17,6 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,7 +36,7 @@ from tt_debugger.core.search import Found, Query
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.debugger import Debugger, split_location, tail_of
 from tt_debugger.errors import CannotReadError, TtdbgError
-from tt_debugger.storage.watch import Watch
+from tt_debugger.storage.watch import Watch, written_at
 
 if TYPE_CHECKING:
     from tt_debugger.tui.comparer import Comparer
@@ -58,7 +57,7 @@ GLIMPSED = 3
 READ_PERCENT = 30
 """How much of the work is done, in percent, when the places of all records are known."""
 FRESH = 600.0
-"""Seconds for which a file that was written to is taken for one that is being written."""
+"""Seconds for which a session that was written to is taken for one that is being written."""
 KEPT = 256
 """Inspections that are kept: each has lists as long as its path is deep."""
 KEPT_BYTES = 32 << 20
@@ -248,6 +247,8 @@ class Loader:
         self._answered = asyncio.Event()
         self._glimpse_is_seen = Event()
         self._watch: Watch | None = None
+        self._written = 0.0
+        """When the session was written to, as far as it is seen, in seconds since 1970."""
         self._kept: int | None = None
         """How many rows that the screen shows still stand; None if it shows the newest session."""
         self._is_anew = False
@@ -289,16 +290,14 @@ class Loader:
         return self._debugger is not None and self._debugger.can_follow
 
     def is_fresh(self) -> bool:
-        """Tell whether the location was written to not long ago."""
-        try:
-            return 0 <= time.time() - Path(self._location).stat().st_mtime < FRESH
-        except (OSError, ValueError):
-            return False
+        """Tell whether the session was written to not long ago."""
+        return 0 <= time.time() - self._written < FRESH
 
     def watch(self) -> None:
         """Begin to tell the screen when there may be more."""
-        if self._watch is None and not self._is_left.is_set():
-            self._watch = Watch(self._location)
+        debugger = self._debugger
+        if self._watch is None and debugger is not None and not self._is_left.is_set():
+            self._watch = Watch(*debugger.watched)
             Thread(target=self._tell_of_changes, args=(self._watch,), daemon=True).start()
 
     def unwatch(self) -> None:
@@ -309,6 +308,7 @@ class Loader:
 
     def _tell_of_changes(self, watch: Watch) -> None:
         while watch.wait():
+            self._written = max(self._written, watch.written)
             self._screen.post_message(MayHaveGrown())
 
     @property
@@ -445,6 +445,7 @@ class Loader:
         if self._is_left.is_set() or worker.is_cancelled:
             debugger.close()
             return
+        self._written = written_at(debugger.watched)
         self._debugger = debugger
         if self._is_left.is_set():
             self.close()
@@ -464,6 +465,7 @@ class Loader:
                 self._kept = grown.kept if self._kept is None else min(self._kept, grown.kept)
                 self._is_anew = self._is_anew or grown.is_anew
             if self._kept is not None:
+                self._written = time.time()
                 answer = self._regrown(debugger, chosen, folding, self._kept)
         except TtdbgError as error:
             answer = Unchanged(error)

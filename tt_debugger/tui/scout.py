@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from tt_debugger.core.families import Match
+from tt_debugger.core.listed import Spot
 from tt_debugger.core.listing import Entry, Key
 from tt_debugger.core.model import Session
 from tt_debugger.core.outline import outline
@@ -50,7 +50,7 @@ KEPT_CHECKPOINTS = 200_000
 LAST_LINES = 40
 SAVE_EVERY = 5.0
 """Seconds after which what was read is written down, should the reading go on."""
-MATCHES = 3
+SPOTS = 3
 """Places in a session at which a text is shown."""
 
 
@@ -92,7 +92,7 @@ class TextFound(Message):
     def __init__(
         self,
         query: Query,
-        found: Sequence[tuple[Match, ...]],
+        found: Sequence[tuple[Spot, ...]],
         done: int,
         of: int,
         *,
@@ -239,19 +239,19 @@ class Scout:
 
     def _look_for(self, query: Query, entries: Sequence[Entry]) -> None:
         ask = self._still_wanted()
-        found: list[tuple[Match, ...]] = []
+        found: list[tuple[Spot, ...]] = []
         unread, due = 0, monotonic() + POST_EVERY
         try:
             for done, entry in enumerate(entries, 1):
                 ask(0, 0)
                 try:
-                    matches = self._matches(query, entry, ask)
+                    spots = self._spots(query, entry, ask)
                 except _NoLongerWantedError:
                     raise
                 except TtdbgError:
-                    unread, matches = unread + 1, ()
-                if matches:
-                    found.append(matches)
+                    unread, spots = unread + 1, ()
+                if spots:
+                    found.append(spots)
                 if monotonic() > due or done == len(entries):
                     answer = TextFound(query, found, done, len(entries), unread=unread)
                     self._screen.post_message(answer)
@@ -259,7 +259,7 @@ class Scout:
         except _NoLongerWantedError:
             return
 
-    def _matches(self, query: Query, entry: Entry, ask: Progress) -> tuple[Match, ...]:
+    def _spots(self, query: Query, entry: Entry, ask: Progress) -> tuple[Spot, ...]:
         """Give the first places in a session at which a text stands."""
         if not may_hold(entry, query):
             return ()
@@ -267,17 +267,19 @@ class Scout:
             heads, hits = debugger.session.heads, debugger.search(query)
             each_hit = (hit for found in hits for hit in found.hits)
             return tuple(
-                Match(
+                Spot(
                     entry,
                     debugger.session.ids[hit.row],
                     str(heads.role(hit.row) or heads.kind(hit.row)),
                     hit,
                 )
-                for hit in islice(each_hit, MATCHES)
+                for hit in islice(each_hit, SPOTS)
             )
 
     def _preview(self, search: int, entry: Entry) -> None:
         ask = self._still_wanted()
+        # As with looking on: the list comes first.
+        self._is_seen.wait(UNSEEN)
         last = -1
 
         def progress(done: int, of: int) -> None:

@@ -8,9 +8,10 @@ import msgspec
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
-from tt_debugger.core.families import Match, Project
+from tt_debugger.core.families import Project
 from tt_debugger.core.folds import Fold
 from tt_debugger.core.lanes import LaneRow
+from tt_debugger.core.listed import Spot
 from tt_debugger.core.listing import Entry, Facts, Sort, last_part
 from tt_debugger.core.model import Session, iso_time
 from tt_debugger.core.text import counted, safe_line
@@ -161,12 +162,12 @@ class ListingView(msgspec.Struct, frozen=True):
         line.truncate(width, pad=True)
         return line
 
-    def match(self, match: Match, width: int) -> Text:
+    def spot(self, spot: Spot, width: int) -> Text:
         """Give a place in a session as one line of exactly `width` cells."""
-        palette, hit = self.palette, match.hit
+        palette, hit = self.palette, spot.hit
         line = Text(no_wrap=True, end="")
         line.append(f"{' ' * (MARGIN + 2)}{self.glyphs.arrow} ", palette.lane)
-        line.append(f"{safe_line(match.said_by):<9}  ", palette.dim)
+        line.append(f"{safe_line(spot.said_by):<9}  ", palette.dim)
         line.append(safe_line(hit.before), palette.text)
         line.append(safe_line(hit.found), palette.found)
         line.append(safe_line(hit.after), palette.text)

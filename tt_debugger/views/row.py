@@ -33,7 +33,9 @@ NAME_WIDTH = 8
 WIDE_NAME_WIDTH = 12
 WIDE = 100
 """Columns from which names have more room."""
-MINUTE, HOUR = 60, 3600
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+MOST_DAYS = 999
+"""Days of the longest time span that is told; what is longer is a clock that was wrong."""
 PARALLEL_CALLS = 64
 """Results of one message's calls that may stand one below the other."""
 
@@ -198,7 +200,8 @@ class RowView(msgspec.Struct, frozen=True):
                     size = session.context_sizes[row]
                     text = count_text(size) if size else ""
             if width is not None:
-                yield f"{text:>{_WIDTHS[name]}}", style
+                # A text as wide as its column would stick to the one before.
+                yield f" {text:>{_WIDTHS[name] - 1}}", style
             elif text:
                 yield f"  {text}", style
 
@@ -345,14 +348,17 @@ def count_text(number: int) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Give a time span as people say it: 0.4s, 41s, 3m05s, 2h10m."""
+    """Give a time span as people say it: 0.4s, 41s, 3m05s, 2h10m, 68d, >999d."""
     if seconds < 10:  # noqa: PLR2004 - tenths matter below ten
         return f"{seconds:.1f}s"
     if seconds < MINUTE:
         return f"{seconds:.0f}s"
     if seconds < HOUR:
         return f"{int(seconds // MINUTE)}m{int(seconds % MINUTE):02}s"
-    return f"{int(seconds // HOUR)}h{int(seconds % HOUR // MINUTE):02}m"
+    if seconds < DAY:
+        return f"{int(seconds // HOUR)}h{int(seconds % HOUR // MINUTE):02}m"
+    days = seconds // DAY
+    return f"{days:.0f}d" if days <= MOST_DAYS else f">{MOST_DAYS}d"
 
 
 def clock_text(seconds: float) -> str:

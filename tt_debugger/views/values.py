@@ -137,7 +137,7 @@ def _part_words(part: Part) -> str:
 
 
 def _result_words(result: Result) -> str:
-    outcome = f"{result.name} failed" if result.failed else result.name
+    outcome = f"{result.name} failed".lstrip() if result.failed else result.name
     return ", ".join(filter(None, (outcome, *map(_part_words, result.parts))))
 
 
@@ -147,7 +147,9 @@ _WORDS: dict[type[Part], Callable[[Any], str]] = {
     Call: lambda call: f"tool call {call.name}{_argument(call.arguments)}",
     Result: _result_words,
     Image: lambda image: f"image {image.mime}".rstrip(),
-    Shell: lambda shell: f"command {summary_line(shell.command, 40)} {shell.failure}".rstrip(),
+    Shell: lambda shell: " ".join(
+        filter(None, ("command", summary_line(shell.command, 40), shell.failure))
+    ),
     Failure: lambda failure: summary_line(failure.text, 40),
     Other: lambda other: preview(other.value),
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, located, no_point, unshielded
+from tt_debugger.cli.patience import each_within
 from tt_debugger.cli.session_json import VERSION
 from tt_debugger.core.listing import Entry, Sort, ordered, short_ids
 from tt_debugger.core.model import Role, checkpoint_json
@@ -20,10 +22,13 @@ from tt_debugger.core.text import counted, safe_line
 from tt_debugger.debugger import Debugger, is_folder
 from tt_debugger.discovery import EVERYWHERE, Discovery
 from tt_debugger.discovery.sieve import may_hold
-from tt_debugger.errors import TtdbgError, UsageError
+from tt_debugger.errors import CannotReadError, TtdbgError, UsageError
 from tt_debugger.formats import is_session
 
 Sought = Query | Expression
+
+LONGEST = 10.0
+"""Seconds that an expression has for a megabyte of a session: some would take for ever."""
 
 
 class _Hits(msgspec.Struct, frozen=True):
@@ -59,7 +64,6 @@ class _Count:
 @click.argument("location", metavar="[LOCATION]", required=False, callback=unshielded)
 @click.option("-i", "--ignore-case", is_flag=True, help="Capitals in PATTERN match small letters.")
 @click.option("-E", "--regex", is_flag=True, help="PATTERN is a regular expression.")
-@click.option("-F", "--fixed", is_flag=True, help="PATTERN is a text, which it is anyway.")
 @click.option("--role", type=click.Choice([str(each) for each in Role]), help="Who said it.")
 @click.option("-m", "--max-count", type=click.IntRange(1), metavar="N", help="N in each session.")
 @click.option("-n", "--limit", type=click.IntRange(1), metavar="N", help="Stop after N in all.")
@@ -70,7 +74,6 @@ def command(  # noqa: PLR0913 - one for each option
     *,
     ignore_case: bool,
     regex: bool,
-    fixed: bool,
     role: str | None,
     max_count: int | None,
     limit: int | None,
@@ -82,28 +85,31 @@ def command(  # noqa: PLR0913 - one for each option
     keep them and in this folder; LOCATION is one of them, or a folder to look in. What each line
     begins with can be given to `ttdbg open` and `ttdbg show`. Exits with 1 if nothing is found.
     """
-    if regex and fixed:
-        raise UsageError("a pattern is a text or an expression", "leave out -E or -F")
     sought = _sought(pattern, ignores_case=ignore_case, is_regex=regex)
     count = _Count()
     if as_json:
         output.json_line({"ttdbg": VERSION, "pattern": pattern, "location": location or None})
-    for each in _searched(location, sought, count):
-        if isinstance(each, _Failed):
-            count.failed += 1
-            _tell_failed(each, as_json=as_json)
-            continue
-        session = each.debugger.session
-        wanted = (hit for hit in each.hits if role in {None, session.heads.role(hit.row)})
-        left = None if limit is None else limit - count.hits
-        most = min((most for most in (max_count, left) if most is not None), default=None)
-        before = count.hits
-        for hit in islice(wanted, most):
-            count.hits += 1
-            _tell(each, hit, is_first=count.hits == before + 1, as_json=as_json)
-        count.sessions += count.hits > before
-        if count.hits == limit:
-            break
+    with closing(_searched(location, sought, count)) as searched:
+        for each in searched:
+            if isinstance(each, _Failed):
+                count.failed += 1
+                _tell_failed(each, as_json=as_json)
+                continue
+            session = each.debugger.session
+            wanted = (hit for hit in each.hits if role in {None, session.heads.role(hit.row)})
+            left = None if limit is None else limit - count.hits
+            most = min((most for most in (max_count, left) if most is not None), default=None)
+            before = count.hits
+            try:
+                for hit in islice(wanted, most):
+                    count.hits += 1
+                    _tell(each, hit, is_first=count.hits == before + 1, as_json=as_json)
+            except CannotReadError as error:
+                count.failed += 1
+                _tell_failed(_Failed(each.debugger.location, error), as_json=as_json)
+            count.sessions += count.hits > before
+            if count.hits == limit:
+                break
     output.narrate(count.text)
     return 0 if count.hits else 1
 
@@ -122,7 +128,7 @@ def _sought(pattern: str, *, ignores_case: bool, is_regex: bool) -> Sought:
         ) from error
 
 
-def _searched(location: str | None, sought: Sought, count: _Count) -> Iterator[_Hits | _Failed]:
+def _searched(location: str | None, sought: Sought, count: _Count) -> Generator[_Hits | _Failed]:
     """Search one session after the other, the newest first; those without a hit are passed by."""
     path, fragment = located(location) if location else (EVERYWHERE, None)
     if fragment is not None and not (is_folder(path) and not is_session(path)):
@@ -137,32 +143,44 @@ def _searched(location: str | None, sought: Sought, count: _Count) -> Iterator[_
     discovery = Discovery(path)
     found = ordered((each for each in discovery if each is not None), Sort.NEWEST)
     short = short_ids(each.id for each in found)
-    with output.progress("searching") as progress:
-        for done, entry in enumerate(found, 1):
-            progress(done, len(found))
-            if may_hold(entry, sought):
-                yield from _in_entry(discovery, entry, sought, count, short)
-            else:
-                count.of += discovery.is_session(entry)
-    discovery.save()
+    try:
+        with output.progress("searching") as progress:
+            for done, entry in enumerate(found, 1):
+                progress(done, len(found))
+                for each in _sessions(discovery, entry, sought):
+                    count.of += 1
+                    if may_hold(each, sought):
+                        yield from _in_session(each, sought, short)
+    finally:
+        discovery.save()
 
 
-def _in_entry(
-    discovery: Discovery, entry: Entry, sought: Sought, count: _Count, short: dict[str, str]
-) -> Iterator[_Hits | _Failed]:
-    for each in discovery.sessions_of(entry):
-        count.of += 1
-        try:
-            with Debugger.open(each.location, each.session) as debugger:
-                own = f"{each.location}#{each.scope}"
-                scope = f"{each.ref(short)}#" if each.is_kept else own
-                yield _Hits(debugger, scope, _hits(debugger, sought))
-        except TtdbgError as error:
-            yield _Failed(each.location, error)
+def _sessions(discovery: Discovery, entry: Entry, sought: Sought) -> Sequence[Entry]:
+    """Give the sessions of an entry, with what is to be known of them for the sieve."""
+    if entry.facts is None and isinstance(sought, Query):
+        return discovery.read(entry).entries
+    return discovery.sessions_of(entry)
+
+
+def _in_session(entry: Entry, sought: Sought, short: dict[str, str]) -> Iterator[_Hits | _Failed]:
+    try:
+        with Debugger.open(entry.location, entry.session) as debugger:
+            own = f"{entry.location}#{entry.scope}"
+            scope = f"{entry.ref(short)}#" if entry.is_kept else own
+            yield _Hits(debugger, scope, _hits(debugger, sought))
+    except TtdbgError as error:
+        yield _Failed(entry.location, error)
 
 
 def _hits(debugger: Debugger, sought: Sought) -> Iterator[Hit]:
-    return (hit for found in debugger.search(sought) for hit in found.hits)
+    found = debugger.search(sought)
+    if isinstance(sought, Expression):
+        late = CannotReadError(
+            f"{sought.text!r} takes more than {LONGEST:g} s in {debugger.location}",
+            "repeat less within what is repeated, or leave out -E",
+        )
+        found = each_within(LONGEST, found, late)
+    return (hit for each in found for hit in each.hits)
 
 
 def _tell(found: _Hits, hit: Hit, *, is_first: bool, as_json: bool) -> None:

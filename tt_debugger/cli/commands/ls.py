@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import time as clock
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ import click
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, located, no_point, unshielded
 from tt_debugger.cli.session_json import VERSION
-from tt_debugger.core.families import projects
-from tt_debugger.core.listing import Entry, Sort, ordered, short_ids
+from tt_debugger.core.families import families, projects
+from tt_debugger.core.listing import Entry, Key, Sort, ordered, short_ids
 from tt_debugger.core.model import iso_time
 from tt_debugger.discovery import EVERYWHERE, Discovery
 
@@ -63,9 +63,9 @@ def command(location: str | None, *, limit: int | None, is_all: bool, as_json: b
 def _pages(
     discovery: Discovery, found: Sequence[Entry], most: int | None
 ) -> Iterator[list[Entry]]:
-    """Give sessions that are read, the newest files first; all at once if all are known."""
+    """Give sessions that are read, the newest files first; all at once if nearly all are known."""
     waiting = sum(each.facts is None for each in found)
-    size = PAGE if waiting else len(found)
+    size = PAGE if waiting > PAGE else len(found)
     page: list[Entry] = []
     count = 0
     with output.progress("reading") as progress:
@@ -90,22 +90,36 @@ def _show(found: Sequence[Entry], pages: Iterator[list[Entry]]) -> int:
     view = ProjectsView(output.palette(), output.glyphs(), clock(), output.width())
     short = short_ids(each.id for each in found)
     begun: set[tuple[str, str]] = set()
-    count = 0
+    below: dict[Key, bool] = {}
+    listed: list[Entry] = []
 
     def shown() -> Iterator[Text]:
-        nonlocal count
         for page in pages:
-            if not count:
+            if not listed:
                 yield view.head()
+            listed.extend(page)
             for each in projects(ordered(page, Sort.NEWEST)):
-                count += each.sessions
+                below.update({one.entry.key: bool(one.trail) for one in each.relatives})
                 refs = {one.entry.key: one.entry.ref(short) for one in each.relatives}
                 home = (each.cwd, each.format)
                 yield from view.lines(each, refs, is_more=home in begun)
                 begun.add(home)
 
     output.lines(shown())
-    return count
+    if any(each.facts is None for each in found):
+        _tell_apart(listed, below)
+    return len(listed)
+
+
+def _tell_apart(listed: Sequence[Entry], below: Mapping[Key, bool]) -> None:
+    """Say on stderr how many stand apart from the original, which came on another page."""
+    every = (each for family in families(listed) for each in family)
+    apart = sum(bool(each.trail) and not below[each.entry.key] for each in every)
+    if apart:
+        forks = "fork or copy stands" if apart == 1 else "forks or copies stand"
+        output.narrate(
+            f"{apart:,} {forks} apart from the original, which was read later or before"
+        )
 
 
 def _answer(entry: Entry) -> dict[str, Any]:

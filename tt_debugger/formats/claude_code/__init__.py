@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
-from tt_debugger.formats.claude_code.reading import ASIDES, CHAIN, FORMAT, ClaudeReading
-from tt_debugger.formats.claude_code.replay import ClaudeRules
+from tt_debugger.formats.claude_code.types import ASIDES, CHAIN, FORMAT
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.store import Match, Probe
@@ -27,7 +26,6 @@ class ClaudeCode(JsonlFile):
     format: ClassVar[str] = FORMAT
     about: ClassVar[str] = "sessions of Claude Code and its subagents (JSONL)"
     verified: ClassVar[str] = "the agent's own requests, recorded (claude-code 2.1.197)"
-    reading: ClassVar[type[Reading]] = ClaudeReading
     id_key: ClassVar[str] = "uuid"
 
     @classmethod
@@ -50,6 +48,8 @@ class ClaudeCode(JsonlFile):
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give the rules; they are the same for every session."""
+        from tt_debugger.formats.claude_code.replay import ClaudeRules
+
         return ClaudeRules(uncompacted=uncompacted)
 
     def subsession(self, session: Session, name: str) -> str | None:
@@ -67,6 +67,11 @@ class ClaudeCode(JsonlFile):
         except OSError:
             # No file can have such a name.
             return None
+
+    def _reading_class(self) -> type[Reading]:
+        from tt_debugger.formats.claude_code.reading import ClaudeReading
+
+        return ClaudeReading
 
 
 def _is_chained(record: Mapping[str, Any]) -> bool:

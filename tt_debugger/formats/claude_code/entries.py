@@ -124,8 +124,9 @@ class Entry(msgspec.Struct):
     """What the index needs to know of a line, whatever its shape.
 
     `message` is the id that all lines of one message share; `answers` are the calls whose results
-    the line holds, `agents` the subagents that these name. `own_id` and `parent` are as they
-    stand in the file; `time` is in seconds since 1970, None where there is none.
+    the line holds, `agent` is the subagent that the first of them names, if any. `own_id` and
+    `parent` are as they stand in the file; `time` is in seconds since 1970, None where there is
+    none.
     """
 
     type: str
@@ -171,7 +172,7 @@ def entry_of(record: dict[str, Any]) -> Entry:
 
 def _prompt(block: dict[str, Any]) -> str | None:
     """Give what a subagent is asked to do by a call, None for a call of another tool."""
-    if block.get("name") not in AGENT_TOOLS:
+    if text_or_none(block.get("name")) not in AGENT_TOOLS:
         return None
     return text_or_none(as_map(block.get("input")).get("prompt"))
 

@@ -5,7 +5,8 @@ What a command of a shell did to a file is in no transcript, so this is what the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tt_debugger.core.json import as_list, as_map, text_or_none
@@ -43,13 +44,21 @@ def _is_whole(read: Mapping[str, Any]) -> bool:
 def _edited(outcome: Mapping[str, Any], before: str | None) -> str | None:
     if before is None:
         return None
-    patched = _patched(before, as_list(outcome.get("structuredPatch")))
-    if patched is not None:
-        return patched
     old, new = text_or_none(outcome.get("oldString")), text_or_none(outcome.get("newString"))
-    if not old or new is None or old not in before:
-        return None
-    return before.replace(old, new, -1 if outcome.get("replaceAll") is True else 1)
+    if old and new is not None and old in before:
+        return before.replace(old, new, -1 if outcome.get("replaceAll") is True else 1)
+    return _patched(before, as_list(outcome.get("structuredPatch")))
+
+
+_NO_END = "\\"
+"""With what a note begins that the line before it, the last of its file, has no end."""
+
+
+def _ends(told: Sequence[str], sign: str) -> bool:
+    """Tell whether the last line of one side of a hunk has an end."""
+    return not any(
+        note.startswith(_NO_END) and line[:1] in (" ", sign) for line, note in pairwise(told)
+    )
 
 
 def _patched(before: str, hunks: list[Any]) -> str | None:
@@ -59,8 +68,8 @@ def _patched(before: str, hunks: list[Any]) -> str | None:
     for hunk in map(as_map, hunks):
         begin = hunk.get("oldStart")
         told = [each for each in as_list(hunk.get("lines")) if isinstance(each, str)]
-        # A note that a line has no end is about the line, not one of them.
-        told = [each for each in told if not each.startswith("\\")]
+        had_end, has_end = _ends(told, "-"), _ends(told, "+")
+        told = [each for each in told if not each.startswith(_NO_END)]
         old = [each[1:] for each in told if each[:1] in (" ", "-")]
         new = [each[1:] for each in told if each[:1] in (" ", "+")]
         if not isinstance(begin, int):
@@ -70,4 +79,8 @@ def _patched(before: str, hunks: list[Any]) -> str | None:
             return None
         lines[place : place + len(old)] = new
         shift += len(new) - len(old)
+        if has_end and not had_end:
+            lines.append("")
+        elif had_end and not has_end and lines[-1:] == [""]:
+            lines.pop()
     return "\n".join(lines) if hunks else None

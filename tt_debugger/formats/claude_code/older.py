@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.model import Session
+from tt_debugger.core.text import counted
 from tt_debugger.formats.claude_code.tree import Written, healed_root
 
 OLDER = "Claude Code 2.1.19 and before"
@@ -42,7 +43,7 @@ def older_versions(
         yield _at(
             session,
             on_progress[0],
-            f"{len(on_progress):,} rows hang on lines of progress",
+            f"{counted(len(on_progress), 'row')} on this path hang on lines of progress",
             "Claude Code 2.0.76 and before sends nothing of what stands before such a line",
             Code.VERSIONS_DIFFER,
         )
@@ -51,7 +52,7 @@ def older_versions(
         yield _at(
             session,
             side_by_side[0],
-            f"in {len(side_by_side):,} messages several tools ran side by side",
+            f"in {counted(len(side_by_side), 'message')} several tools ran side by side",
             f"{OLDER} sends only the last call of such a message, and its result",
             Code.VERSIONS_DIFFER,
         )
@@ -60,7 +61,7 @@ def older_versions(
         yield _at(
             session,
             kept[-1],
-            "the compaction keeps some messages as they were",
+            "the compaction names messages that stay as they were",
             f"{OLDER} sends only the summary",
             Code.VERSIONS_DIFFER,
         )

@@ -7,8 +7,10 @@ first. Progress is passed through: what hangs on it hangs on what it hangs on.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from operator import itemgetter
 from typing import Any, ClassVar, TypedDict
 
 import msgspec
@@ -24,6 +26,7 @@ from tt_debugger.core.model import (
     Session,
     Span,
 )
+from tt_debugger.core.refs import quoted
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import Linked, Links
 from tt_debugger.formats.claude_code.entries import (
@@ -39,38 +42,13 @@ from tt_debugger.formats.claude_code.entries import (
 )
 from tt_debugger.formats.claude_code.heads import head_of_lines, is_prompt
 from tt_debugger.formats.claude_code.older import older_versions
-from tt_debugger.formats.claude_code.tree import Written, active_leaf, grown
+from tt_debugger.formats.claude_code.tree import Written, active_leaf, drawn
+from tt_debugger.formats.claude_code.types import ASIDES, CHAIN, FORMAT
 from tt_debugger.formats.shared.promises import unmatched_results
 from tt_debugger.formats.shared.reading import Place, PlainEntry, Plainly, Reading, Verdict
 
-FORMAT = "claude_code"
-CHAIN = frozenset(("user", "assistant", "system", "attachment"))
-"""Types of the lines that have a place in the tree."""
-ASIDES = frozenset(
-    (
-        "agent-name",
-        "ai-title",
-        "bridge-session",
-        "content-replacement",
-        "custom-title",
-        "file-history-delta",
-        "file-history-snapshot",
-        "frame-link",
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "progress",
-        "queue-operation",
-        "relocated",
-        "result",
-        "started",
-        "summary",
-        "tag",
-        "worktree-state",
-    )
-)
-"""Types of lines that have none, as far as they are known; the set is open."""
+_CARRIERS = frozenset(("attachment", "system"))
+"""Those of them that hold no message, but others hang on them."""
 _TITLES = {
     "custom-title": ("customTitle", 3),
     "agent-name": ("agentName", 2),
@@ -95,32 +73,40 @@ _VERDICTS = {
 
 
 class Title(msgspec.Struct, frozen=True):
-    """A title and the number of rows before the line that gives it."""
+    """A title and the number of rows before the line that gives it.
+
+    `leaf` is the id of the line that it is about, None where it is about the session.
+    """
 
     rows: int
     text: str
     rank: int
+    leaf: str | None = None
 
 
 class ClaudeSession(msgspec.Struct, frozen=True):
     """What replay needs to know of a file: its titles, and which links the agent mends."""
 
-    titles: tuple[Title, ...]
+    titles: tuple[tuple[int, str], ...]
+    """The rows from which each title counts, and the title."""
     healed: Mapping[int, int]
     """By row, the row on which Claude Code hangs what names a parent that is not there."""
 
     def title_at(self, row: int) -> str | None:
         """Give the title of the session when the line of a row was written."""
-        return best_title(each for each in self.titles if each.rows <= row)
+        place = bisect_right(self.titles, row, key=itemgetter(0))
+        return self.titles[place - 1][1] if place else None
 
 
-def best_title(titles: Any) -> str | None:
-    """Give the title that counts: of those of the highest rank the last."""
-    best: Title | None = None
+def titles_that_count(titles: Iterable[Title]) -> tuple[tuple[int, str], ...]:
+    """Give the title that counts from each row on: of those of the highest rank the last."""
+    counting: list[tuple[int, str]] = []
+    rank = 0
     for each in titles:
-        if best is None or each.rank >= best.rank:
-            best = each
-    return None if best is None else best.text
+        if each.rank >= rank:
+            rank = each.rank
+            counting.append((each.rows, each.text))
+    return tuple(counting)
 
 
 class _Notes(TypedDict):
@@ -140,6 +126,8 @@ class _Notes(TypedDict):
     passed_by: set[int]
     leaves: list[str]
     titles: list[Title]
+    counting: list[tuple[int, str]]
+    called_before: list[tuple[str, int]]
     prompt: str | None
     cwd: str | None
     forked_from: str | None
@@ -162,6 +150,8 @@ class ClaudeReading(Reading):
         """The row of each message of the model, by its id."""
         self.calls: dict[str, int] = {}
         """The row of each call of a tool, by its id."""
+        self.called_before: list[tuple[str, int]] = []
+        """Calls whose id a later one has too."""
         self.prompts: dict[str, int] = {}
         """The row of each call of a subagent, by what that is asked to do."""
         self.results: list[tuple[int, tuple[str, ...]]] = []
@@ -184,6 +174,8 @@ class ClaudeReading(Reading):
         self.leaves: list[str] = []
         """The ids that `last-prompt` lines name as the leaf, in their order."""
         self.titles: list[Title] = []
+        self.counting: list[tuple[int, str]] = []
+        """Those that count, and from which row on; worked out with the session."""
         self.prompt: str | None = None
         self.cwd: str | None = None
         self.forked_from: str | None = None
@@ -256,6 +248,12 @@ class ClaudeReading(Reading):
         self._take_agent(call, text_or_none(as_map(record.get("data")).get("agentId")))
         self.take_aside("progress", place)
 
+    def _take_call(self, name: str, row: int) -> None:
+        before = self.calls.get(name)
+        if before is not None and before != row:
+            self.called_before.append((name, before))
+        self.calls[name] = row
+
     def _take_agent(self, call: str | None, agent: str | None) -> None:
         if call is not None and agent is not None:
             self.agents.setdefault(call, agent)
@@ -264,15 +262,12 @@ class ClaudeReading(Reading):
         """Keep in mind what a line beside the tree says of the session."""
         if kind == "last-prompt" and isinstance(record.get("leafUuid"), str):
             self.leaves.append(record["leafUuid"])
-        elif kind in _TITLES and (kind != "summary" or self._has(record.get("leafUuid"))):
+        elif kind in _TITLES:
             key, rank = _TITLES[kind]
             text = text_or_none(record.get(key)) or text_or_none(record.get("title"))
             if text:
-                self.titles.append(Title(len(self.heads), summary_line(text), rank))
-
-    def _has(self, name: object) -> bool:
-        """Tell whether a line was read that has an id: a summary may be of another file."""
-        return isinstance(name, str) and (name in self.links.aliases or name in self.links.ids)
+                leaf = str(record.get("leafUuid")) if kind == "summary" else None
+                self.titles.append(Title(len(self.heads), summary_line(text), rank, leaf))
 
     @property
     def reads_plainly(self) -> bool:
@@ -307,7 +302,7 @@ class ClaudeReading(Reading):
             row = self._take_answer(line, rows, span)
             for block in line.message.content:
                 if not isinstance(block, str) and block.id is not None:
-                    self.calls[block.id] = row
+                    self._take_call(block.id, row)
                     if block.prompt is not None:
                         self.prompts.setdefault(block.prompt, row)
             return row
@@ -335,9 +330,11 @@ class ClaudeReading(Reading):
         row = None if message is None else self.messages.get(message)
         if row is not None and row >= rows.first:
             if rows.ids[row - rows.first] != own and self.links.aliases.get(own) != row:
+                self._keep_between(row, rows.ids[row - rows.first], own, line.parent)
                 rows.extend(row, line, span, self.links.aliases)
                 return row
         elif row is not None and self._goes_on(row, own):
+            self._keep_between(row, self.links.ids[row], own, line.parent)
             self.heads.extend_row(row, span, line.time.timestamp())
             self.links.rename(row, own)
             return row
@@ -363,17 +360,24 @@ class ClaudeReading(Reading):
             if entry.type in _CARRIERS:
                 self.carriers.add(row)
         else:
+            own = str(entry.own_id)
+            self._keep_between(row, self.links.ids[row], own, entry.parent)
             self.heads.extend_row(row, Span(line, offset, length), time)
-            self.links.rename(row, str(entry.own_id))
+            self.links.rename(row, own)
         if isinstance(entry.parent, str) and entry.parent in self.links.passed:
             self.passed_by.add(row)
         for call in entry.calls:
-            self.calls[call.id] = row
+            self._take_call(call.id, row)
             if call.prompt is not None:
                 self.prompts.setdefault(call.prompt, row)
         if entry.answers:
             self.results.append((row, entry.answers))
             self._take_agent(entry.answers[0], entry.agent)
+
+    def _keep_between(self, row: int, known: str, own_id: str, parent: object) -> None:
+        """Keep in mind on what a part of a message hangs, where that is no part of it."""
+        if isinstance(parent, str) and parent != known and self.links.aliases.get(parent) != row:
+            self.links.behind[own_id] = row, parent
 
     def _row_to_extend(self, entry: Entry) -> int | None:
         """Give the row of the message that a line goes on with, None where it begins one."""
@@ -393,8 +397,9 @@ class ClaudeReading(Reading):
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session: results in line, and the leaf from which Claude Code goes on."""
         written = self._written()
-        tree = grown(linked, written)
+        tree = drawn(linked, written)
         self.healed, self.lost = dict(tree.healed), set(tree.lost)
+        self.counting = list(titles_that_count(self._own_titles(linked)))
         return Session(
             self.session_id,
             FORMAT,
@@ -402,7 +407,7 @@ class ClaudeReading(Reading):
             linked.ids,
             tree.parents,
             active=active_leaf(tree, written),
-            title=best_title(self.titles) or self.prompt,
+            title=self.counting[-1][1] if self.counting else self.prompt,
             cwd=self.cwd,
             forked_from=self.forked_from,
             extent=extent,
@@ -413,7 +418,19 @@ class ClaudeReading(Reading):
 
     def facts(self) -> ClaudeSession:
         """Give what replay needs to know of the file."""
-        return ClaudeSession(tuple(self.titles), self.healed)
+        return ClaudeSession(tuple(self.counting), self.healed)
+
+    def _own_titles(self, linked: Linked) -> Iterator[Title]:
+        """Give the titles without those of leaves that were not written before them.
+
+        Old versions put summaries of other files at the head of a new one.
+        """
+        leaves = {each.leaf for each in self.titles if each.leaf is not None}
+        rows = {name: row for name, row in self.links.aliases.items() if name in leaves}
+        rows |= {name: row for row, name in enumerate(linked.ids) if name in leaves}
+        for each in self.titles:
+            if each.leaf is None or rows.get(each.leaf, each.rows) < each.rows:
+                yield each
 
     def _written(self) -> Written:
         return Written(
@@ -436,14 +453,14 @@ class ClaudeReading(Reading):
                 started.setdefault(self.calls[call], {})[agent] = None
         for row, prompt in self.roots:
             if prompt in self.prompts:
-                started.setdefault(self.prompts[prompt], {})[f"#{linked.ids[row]}"] = None
+                started.setdefault(self.prompts[prompt], {})[f"#{quoted(linked.ids[row])}"] = None
         return {row: tuple(names) for row, names in started.items()}
 
     def findings_of(self, session: Session) -> list[Finding]:
         """Give what only the whole session shows: what does not fit, and what versions lose."""
         facts: ClaudeSession = session.own
         answered = [(name, row) for row, names in self.results for name in names]
-        found = [*unmatched_results(session, self.calls.items(), answered)]
+        found = [*unmatched_results(session, (*self.called_before, *self.calls.items()), answered)]
         if len(session) and not self.has_times:
             found.append(
                 finding(
@@ -505,9 +522,6 @@ class _Rows:
         )
         heads.parts |= self._parts
         links.extend(self.ids, self._parents)
-
-
-_CARRIERS = frozenset(("attachment", "system"))
 
 
 def _key(entry: Entry) -> str:

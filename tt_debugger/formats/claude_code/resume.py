@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.replay import Repair
 
 NO_CONTENT = "(no content)"
@@ -51,9 +51,9 @@ def _is_open(block: Mapping[str, Any], called: set[object], answered: set[object
     """Tell whether a block is a call without a result, or a result without a call."""
     match block.get("type"):
         case "tool_use":
-            return block.get("id") not in answered
+            return text_or_none(block.get("id")) not in answered
         case "tool_result":
-            return block.get("tool_use_id") not in called
+            return text_or_none(block.get("tool_use_id")) not in called
         case _:
             return False
 

@@ -42,7 +42,7 @@ class Written(msgspec.Struct, frozen=True):
     leaves: Sequence[str]
 
 
-class Grown(msgspec.Struct, frozen=True):
+class Drawn(msgspec.Struct, frozen=True):
     """A tree as it is drawn (`parents`) and as the agent walks it (`walked`).
 
     `lost` has the rows whose parent is missing, `healed` by row what the agent hangs it on then;
@@ -58,7 +58,7 @@ class Grown(msgspec.Struct, frozen=True):
     tails: Mapping[int, int]
 
 
-def grown(linked: Linked, written: Written) -> Grown:
+def drawn(linked: Linked, written: Written) -> Drawn:
     """Give the tree that linked rows make."""
     natural = Tree(linked.parents)
     lost = _lost(linked)
@@ -70,7 +70,7 @@ def grown(linked: Linked, written: Written) -> Grown:
         walked[row] = parent
     parents, tails = _in_line(linked.parents, written, natural)
     _draw_through(written.carriers, parents)
-    return Grown(linked.ids, parents, Tree(walked), lost, healed, tails)
+    return Drawn(linked.ids, parents, Tree(walked), lost, healed, tails)
 
 
 def _lost(linked: Linked) -> set[int]:
@@ -203,7 +203,7 @@ def _draw_through(carriers: AbstractSet[int], parents: array[int]) -> None:
             parents[row] = passed[-1]
 
 
-def active_leaf(tree: Grown, written: Written) -> int | None:
+def active_leaf(tree: Drawn, written: Written) -> int | None:
     """Give the row from which Claude Code goes on.
 
     The last `last-prompt` that names a row there is counts: the leaf is the last line of the

@@ -8,7 +8,7 @@ the screen. How it is replayed, and what Codex mends when it resumes, was measur
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 from tt_debugger.core.model import Session
@@ -22,9 +22,10 @@ from tt_debugger.formats.codex.records import (
     META,
     TURN,
     entry_of,
+    thread_of_file,
 )
 from tt_debugger.formats.codex.replay import CodexRules
-from tt_debugger.formats.codex.threads import ARCHIVED, SESSIONS, rollout_of
+from tt_debugger.formats.codex.threads import ARCHIVED, SESSIONS, name_of, rollout_of
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records, may_be_named
 from tt_debugger.formats.shared.places import folder_named
 from tt_debugger.formats.shared.reading import Reading
@@ -71,6 +72,12 @@ class Codex(JsonlFile):
         folder = folder_named(own, home) if own else home / ".codex"
         return (folder / SESSIONS, folder / ARCHIVED)
 
+    @classmethod
+    def consulted(cls, location: str) -> str:
+        """Give what other files tell of the session at a location: its name, empty for none."""
+        thread = thread_of_file(PurePath(location).name)
+        return (thread and name_of(location, thread)) or ""
+
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give the rules for a session, which may go on from the history of another one."""
         history = history_of(self.location, session, uncompacted=uncompacted)
@@ -82,10 +89,12 @@ class Codex(JsonlFile):
 
     def _new_reading(self) -> Reading:
         reading = super()._new_reading()
-        if isinstance(reading, CodexReading) and isinstance(self._file, CompressedFile):
-            self._file.size()
-            reading.flaw = self._file.flaw
+        if isinstance(reading, CodexReading):
+            reading.flaw = self._flaw
         return reading
+
+    def _flaw(self) -> str | None:
+        return self._file.flaw if isinstance(self._file, CompressedFile) else None
 
     def _is_of(self, session: Session, row: int, record: dict[str, Any]) -> bool:
         entry = entry_of(record)

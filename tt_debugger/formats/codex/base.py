@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from tt_debugger.core.changes import State
@@ -13,7 +15,7 @@ from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.codex.origins import Link, Origin, chain_of
 from tt_debugger.formats.codex.reading import CodexReading, CodexSession
-from tt_debugger.formats.codex.replay import CodexRules, Memo
+from tt_debugger.formats.codex.replay import Before, CodexRules, Memo
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place
 from tt_debugger.formats.shared.records import Record, records
 from tt_debugger.storage.compressed import opened
@@ -21,7 +23,7 @@ from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.lines import lines
 
 
-class _PartReading(CodexReading):
+class _BaseReading(CodexReading):
     """A rollout read up to where its history counts for another one."""
 
     def __init__(self, location: str, origin: Origin) -> None:
@@ -36,17 +38,24 @@ class _PartReading(CodexReading):
             return
         super().take(record, place)
 
+    def _told_elsewhere(self) -> tuple[str | None, str | None]:
+        # The chain of files is known by now.
+        return None, None
 
-class _Part:
-    """The part of a file that is the history of another one."""
+
+class _BaseFile:
+    """A file of which the beginning is the history of another one."""
 
     def __init__(self, link: Link) -> None:
         self._file: RegularFile = opened(link.path)
-        self.session = self._read(link)
-        self.facts: CodexSession = self.session.own
+        try:
+            self.session = self._read(link)
+        except BaseException:
+            self._file.close()
+            raise
 
     def _read(self, link: Link) -> Session:
-        reading, size, end = _PartReading(link.path, link.origin), 0, link.origin.offset
+        reading, size, end = _BaseReading(link.path, link.origin), 0, link.origin.offset
         for line in lines(self._file):
             if end is not None and line.offset + line.length > end:
                 break
@@ -58,6 +67,24 @@ class _Part:
                 break
             size += line.length
         return reading.finished(size)
+
+    def end_before(self, turns: int) -> tuple[int, int]:
+        """Give the row so many turns before the end, and how many it is short of before the file.
+
+        The row is NO_ROW where that is before the first one.
+        """
+        session, facts = self.session, self._facts
+        row = NO_ROW if session.active is None else session.active
+        short = 0 if row == NO_ROW else facts.taken_back.get(session.tree.root_of(row), 0)
+        if turns > len(facts.turns) and facts.origin is not None:
+            return NO_ROW, short + turns - len(facts.turns)
+        if turns and facts.turns:
+            row = session.parents[facts.turns[-min(turns, len(facts.turns))]]
+        return row, short
+
+    @property
+    def _facts(self) -> CodexSession:
+        return self.session.own
 
     def bodies(self, rows: Sequence[int]) -> list[Body]:
         heads = self.session.heads
@@ -93,52 +120,41 @@ class BaseHistory:
         Of a history with fewer turns, what stood before the first. Raises CannotReadError.
         """
         if turns not in self._known:
-            parts: list[_Part] = []
-            try:
-                parts += (_Part(link) for link in self._links)
-                self._known[turns] = self._replayed(parts, turns)
-            finally:
-                for part in parts:
-                    part.close()
+            with ExitStack() as opened_files:
+                files: list[_BaseFile] = []
+                for link in self._links:
+                    files.append(_BaseFile(link))
+                    opened_files.callback(files[-1].close)
+                self._known[turns] = self._replayed(files, turns)
         return self._known[turns]
 
-    def _replayed(self, parts: Sequence[_Part], turns: int) -> tuple[State, Memo]:
-        nearest = 0
-        while turns > len(parts[nearest].facts.turns) and nearest + 1 < len(parts):
-            turns -= len(parts[nearest].facts.turns)
-            nearest += 1
-        state: State = {}
-        memo = Memo()
-        for place in range(len(parts) - 1, nearest - 1, -1):
-            part = parts[place]
-            history = _Replayed(state, memo) if place + 1 < len(parts) else None
-            rules = CodexRules(history, uncompacted=self._uncompacted)
-            row = part.session.active
-            begun = part.facts.turns
-            if place == nearest and turns and begun:
-                row = part.session.parents[begun[-min(turns, len(begun))]]
-            if row is None or row == NO_ROW:
-                state, memo = rules.start(part.session)
-                continue
-            replay = Replay(part.session, rules, part.bodies)
-            state, memo = replay.state(row), replay.memo(row)
-        return state, memo
+    def _replayed(self, files: Sequence[_BaseFile], turns: int) -> tuple[State, Memo]:
+        rows: list[int] = []
+        for file in files:
+            row, turns = file.end_before(turns)
+            rows.append(row)
+        before: Before | None = None
+        end: tuple[State, Memo] = {}, Memo()
+        for file, row in zip(reversed(files), reversed(rows), strict=True):
+            end = _at(row, file, CodexRules(before, uncompacted=self._uncompacted))
+            # How much the path to that row takes back from before its file is counted above.
+            before = partial(_whatever_is_taken_back, end)
+        return end
 
 
-class _Replayed:
-    """A history that was replayed before."""
-
-    def __init__(self, state: State, memo: Memo) -> None:
-        self._state = state
-        self._memo = memo
-
-    def before(self, turns: int) -> tuple[State, Memo]:
-        """Give its end; what a part takes back of it was looked for where it is."""
-        return self._state, self._memo
+def _at(row: int, file: _BaseFile, rules: CodexRules) -> tuple[State, Memo]:
+    if row == NO_ROW:
+        return rules.start(file.session)
+    replay = Replay(file.session, rules, file.bodies)
+    return replay.state(row), replay.memo(row)
 
 
-def history_of(location: str, session: Session, *, uncompacted: bool) -> BaseHistory | None:
-    """Give the history that a rollout goes on from, None where it has all of it or none is there.
+def _whatever_is_taken_back(end: tuple[State, Memo], _turns: int) -> tuple[State, Memo]:
+    return end
+
+
+def history_of(location: str, session: Session, *, uncompacted: bool) -> Before | None:
+    """Give what tells the history before a rollout, None where it has all of it or none is there.
 
     What is missing is told by a finding of the session.
     """
@@ -146,4 +162,4 @@ def history_of(location: str, session: Session, *, uncompacted: bool) -> BaseHis
     if facts.origin is None:
         return None
     chain = chain_of(location, session.id, facts.origin)
-    return BaseHistory(chain.links, uncompacted=uncompacted) if chain.links else None
+    return BaseHistory(chain.links, uncompacted=uncompacted).before if chain.links else None

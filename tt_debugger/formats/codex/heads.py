@@ -15,6 +15,7 @@ from tt_debugger.core.text import summary_line
 from tt_debugger.formats.codex.records import injected_as, replacement_in, texts_in
 from tt_debugger.formats.shared.message_heads import head_of
 from tt_debugger.formats.shared.pi_messages import steps_summary
+from tt_debugger.formats.shared.tokens import counted_tokens
 
 MODEL, EFFORT = "model", "effort"
 SETTINGS = (
@@ -44,8 +45,6 @@ _COUNTS = {
     "output": "output_tokens",
     "total": "total_tokens",
 }
-_MOST_TOKENS = 1 << 40
-"""What no call uses; beyond it sums over a session would leave 64 bits."""
 
 
 def item_head(item: dict[str, Any]) -> Head:
@@ -146,15 +145,9 @@ def usage_in(payload: Mapping[str, Any]) -> Usage | None:
     counts = as_map(as_map(payload.get("info")).get("last_token_usage"))
     if not counts:
         return None
-    found = {key: _count(counts.get(name)) for key, name in _COUNTS.items()}
+    found = {key: counted_tokens(counts.get(name)) for key, name in _COUNTS.items()}
     # What comes from the cache is part of the input.
     found["cache_read"] = min(found["cache_read"], found["input"])
     found["input"] -= found["cache_read"]
     total = found.pop("total") or sum(found.values())
     return Usage(**found, total=total)
-
-
-def _count(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return 0
-    return value if 0 <= value <= _MOST_TOKENS else 0

@@ -1,30 +1,28 @@
 """Reading a rollout: which records are checkpoints, and how they hang on each other.
 
 A rollout is a log. What a model is sent, what changes a setting and what replaces or takes back
-history are checkpoints, each hanging on the one before. The events that Codex writes for its own
-screen are asides; what they alone tell (usage, failures, names) is taken from them.
-
-A rollback takes turns back. It is a checkpoint, so that what the agent goes on from is a leaf even
-where nothing follows, and it hangs on what stood before the turns it takes back: these are a dead
-branch, and the state at any checkpoint is that of its own path.
+history are checkpoints, each hanging on the one before, but for rollbacks. The events that Codex
+writes for its own screen are asides; what they alone tell (usage, failures, names) is taken from
+them.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, Self, TypedDict
 
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding, Severity, finding
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Extent, Head, Kind, Role, Session, SessionId
-from tt_debugger.core.response_items import CALLS, OUTPUTS, outcome_of
-from tt_debugger.core.text import counted, summary_line
+from tt_debugger.core.response_items import OUTPUTS
+from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import NO_ROW, Linked
+from tt_debugger.formats.codex.calls import Calls
 from tt_debugger.formats.codex.heads import (
     compaction_head,
     ghost_head,
@@ -51,18 +49,16 @@ from tt_debugger.formats.codex.records import (
     is_spawn,
     name_in,
     texts_in,
-    thread_id_or_none,
-    thread_ids_in,
     thread_of_file,
 )
 from tt_debugger.formats.codex.threads import name_of
+from tt_debugger.formats.codex.turns import Turns, digest
 from tt_debugger.formats.shared.message_heads import record_head
 from tt_debugger.formats.shared.promises import unmatched_results
 from tt_debugger.formats.shared.reading import Place, Reading, Verdict, moment_of
 
 FORMAT = "codex"
 _CWD = re.compile(r"<cwd>([^<]{1,4096})</cwd>")
-_MOST_TURNS = 1 << 31
 _LONGEST_NAME = 40
 _VERDICTS = {
     Code.TORN_TAIL: Verdict("it may still be being written; Codex passes over it"),
@@ -85,16 +81,9 @@ class CodexSession(msgspec.Struct, frozen=True):
     turns: tuple[int, ...]
     """The first row of each turn on the path of the active leaf."""
     taken_back: Mapping[int, int]
-    """Rows that take turns back from the history before the file: how many."""
+    """Rows that take turns back from the history before the file: how many are gone by then."""
     passed_over: frozenset[int]
     """Rows whose lines Codex itself cannot read."""
-
-
-class _Turn(msgspec.Struct, frozen=True):
-    """A turn on the path: its first row, and the settings before it."""
-
-    row: int
-    settings: dict[str, str]
 
 
 class _Notes(TypedDict):
@@ -105,25 +94,18 @@ class _Notes(TypedDict):
     has_copy: bool
     count: int
     last: tuple[int, int, bool]
-    hung: dict[int, int]
     gaps: list[int]
-    turns: list[_Turn]
-    taken_back: dict[int, int]
+    turns: Turns
+    calls: Calls
     passed_over: set[int]
-    settings: dict[str, str]
-    settings_run: tuple[int, dict[str, str]] | None
     answer: int | None
     counted: str
-    failed_calls: set[str]
-    outputs: dict[str, int]
-    call_rows: dict[str, int]
-    started: dict[int, tuple[str, ...]]
-    results: list[tuple[str, int]]
     name: str | None
     first_prompt: str
     has_own_prompt: bool
     cwd: str | None
     own_from: int | None
+    elsewhere: tuple[str | None, str | None]
 
 
 class CodexReading(Reading):
@@ -135,8 +117,8 @@ class CodexReading(Reading):
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
-        self.flaw: str | None = None
-        """What is wrong with the file as a whole: to be told by the store."""
+        self.flaw: Callable[[], str | None] = lambda: None
+        """Tells what is wrong with the file as a whole, once it was read to its end."""
         self.meta: dict[str, Any] | None = None
         self.meta_place: tuple[int, int] = (0, 0)
         self.has_copy = False
@@ -144,29 +126,41 @@ class CodexReading(Reading):
         self.count = 0
         self.last: tuple[int, int, bool] = (0, 0, True)
         """Line and offset of the last record, and whether it has an ordinal."""
-        self.hung: dict[int, int] = {}
-        """The parents of rows that do not hang on the row before."""
         self.gaps: list[int] = []
-        self.turns: list[_Turn] = []
-        self.taken_back: dict[int, int] = {}
+        self.turns = Turns()
+        self.calls = Calls()
         self.passed_over: set[int] = set()
-        self.settings: dict[str, str] = {}
-        self.settings_run: tuple[int, dict[str, str]] | None = None
-        """The first of the rows of settings that just came, and the settings before it."""
         self.answer: int | None = None
         """The last row by the model of which nothing was counted yet."""
         self.counted = ""
-        self.failed_calls: set[str] = set()
-        self.outputs: dict[str, int] = {}
-        self.call_rows: dict[str, int] = {}
-        self.started: dict[int, tuple[str, ...]] = {}
-        self.results: list[tuple[str, int]] = []
         self.name: str | None = None
         self.first_prompt = ""
         self.has_own_prompt = False
         self.cwd: str | None = None
         self.own_from: int | None = None
         """The row from which the history is the thread's own, if a copy comes first."""
+        self.elsewhere: tuple[str | None, str | None] = (None, None)
+        """What other files told: the name of the thread, and why there is no more history."""
+
+    def copied(self) -> Self:
+        """Give a copy that can be read on without touching this one."""
+        twin = super().copied()
+        twin.turns, twin.calls = self.turns.copied(), self.calls.copied()
+        return twin
+
+    def take_notes(self, data: bytes | memoryview) -> None:
+        """Keep in mind what another reading of the same file did.
+
+        Raises ValueError where other files tell otherwise of the session by now.
+        """
+        super().take_notes(data)
+        if self.elsewhere != self._told_elsewhere():
+            raise ValueError("what other files tell of the session has changed")
+
+    def _told_elsewhere(self) -> tuple[str | None, str | None]:
+        origin, thread = origin_in(self.header), self.session_id
+        lost = None if origin is None else chain_of(self.location, thread, origin).lost
+        return name_of(self.location, thread), lost
 
     @property
     def session_id(self) -> SessionId:
@@ -189,13 +183,15 @@ class CodexReading(Reading):
         time: float | None = None,
         name: str | None = None,
     ) -> None:
-        """Add a checkpoint, which hangs on the one before unless `hung` says otherwise."""
+        """Add a checkpoint, which hangs on the one before unless it is a rollback."""
         row = len(self.heads)
         super().add(head, own_id, parent, place, time, name)
         # Ids may come again, so no row is linked by the id of another.
         self.links.hung.pop(row, None)
         if head.kind is Kind.GAP:
             self.gaps.append(row)
+        else:
+            self.turns.run = None
 
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Take a record as a checkpoint or an aside."""
@@ -270,62 +266,31 @@ class CodexReading(Reading):
         item, kind = entry.payload, entry.payload.get("type")
         if kind == GHOST:
             self.add(ghost_head(item), None, None, place, time)
-            self.settings_run = None
             return
         if not isinstance(kind, str) or kind not in ITEMS:
             self._take_unknown(item, place, kind if isinstance(kind, str) else "", time)
             return
         row = len(self.heads)
         head = item_head(item)
-        call = text_or_none(item.get("call_id"))
         if kind in OUTPUTS:
-            head = self._named(head, call)
+            head = self.calls.named(head, text_or_none(item.get("call_id")), self.heads)
         if is_prompt(item):
             head = self._begun_turn(head, row)
         self.add(head, item.get("id") or None, None, place, time)
-        self.settings_run = None
         if head.role is Role.ASSISTANT:
             self.answer = row
         elif self.cwd is None and head.name == "environment":
             found = _CWD.search(" ".join(texts_in(item)))
             self.cwd = found[1].strip() if found else None
-        if call is not None:
-            self._take_exchange(item, call, row)
+        self.calls.take(item, row, self.heads)
 
     def _begun_turn(self, head: Head, row: int) -> Head:
-        """Begin a turn with a prompt, or with the settings that just came for it."""
-        begin, settings = self.settings_run or (row, self.settings)
-        self.turns.append(_Turn(begin, settings))
+        """Begin a turn with a prompt."""
         is_own = self.own_from is not None and parent_of(self.header) is not None
         if not self.first_prompt or (is_own and not self.has_own_prompt):
             # What a subagent was asked stands behind the history of the thread that started it.
             self.first_prompt, self.has_own_prompt = head.summary, is_own
-        return msgspec.structs.replace(head, step=len(self.turns))
-
-    def _take_exchange(self, item: Mapping[str, Any], call: str, row: int) -> None:
-        if item.get("type") in CALLS:
-            self.call_rows[call] = row
-        elif item.get("type") in OUTPUTS:
-            self.results.append((call, row))
-            self.outputs[call] = row
-            called = self.call_rows.get(call)
-            if called is not None and self.heads[called].name == "spawn_agent":
-                content, _ = outcome_of(item)
-                text = content if isinstance(content, str) else ""
-                self._start(called, thread_ids_in(text)[:1])
-
-    def _named(self, head: Head, call: str | None) -> Head:
-        """Give the head of an output with the name of what was called, failed if that is known."""
-        row = self.call_rows.get(call or "")
-        name = head.name if row is None else self.heads[row].name
-        failed = head.failed or call in self.failed_calls
-        return msgspec.structs.replace(head, name=name, failed=failed)
-
-    def _start(self, row: int, threads: list[str]) -> None:
-        known = self.started.get(row, ())
-        new = [each for each in threads if each not in known]
-        if new:
-            self.started[row] = (*known, *new)
+        return msgspec.structs.replace(head, step=self.turns.begin(row))
 
     def _take_compacted(self, entry: Entry, place: Place, time: float | None) -> None:
         if compacts(entry.payload):
@@ -334,26 +299,22 @@ class CodexReading(Reading):
             self.note(Code.WRONG_TYPE, "the compaction has neither summary nor history", place)
             head = Head(Kind.UNREADABLE, name="compact", failed=True)
         self.add(head, None, None, place, time)
-        self.settings_run = self.answer = None
+        self.answer = None
 
     def _take_turn(self, entry: Entry, place: Place, time: float | None) -> None:
-        found = settings_in(entry.payload)
-        digests = {key: _digest(value) for key, value in found.items()}
-        changed = {key: found[key] for key in found if digests[key] != self.settings.get(key)}
+        changed = self.turns.changed_by(settings_in(entry.payload))
         if not changed:
             self.take_aside(TURN, place)
             return
-        if self.settings_run is None:
-            self.settings_run = (len(self.heads), self.settings)
-        self.settings = {**self.settings, **digests}
+        run = self.turns.set_anew(len(self.heads), changed)
         self.add(settings_head(changed), None, None, place, time)
+        self.turns.run = run
 
     def _take_inter_agent(self, entry: Entry, place: Place, time: float | None) -> None:
         said = text_or_none(entry.payload.get("content")) or ""
-        self.turns.append(_Turn(len(self.heads), self.settings))
-        head = Head(Kind.CUSTOM, None, "agents", summary_line(said), step=len(self.turns))
+        step = self.turns.begin(len(self.heads))
+        head = Head(Kind.CUSTOM, None, "agents", summary_line(said), step=step)
         self.add(head, None, None, place, time)
-        self.settings_run = None
 
     def _take_event(
         self, payload: dict[str, Any], place: Place, record: Mapping[str, Any]
@@ -363,7 +324,9 @@ class CodexReading(Reading):
         head: Head | None = None
         match kind:
             case "thread_rolled_back":
-                head = self._taken_back(payload)
+                has_base = origin_in(self.header) is not None
+                told = payload.get("num_turns")
+                head, self.answer = self.turns.take_back(told, self.heads, has_base=has_base), None
             case "thread_name_updated" if self._is_own(payload.get("thread_id")):
                 self.name = name_in(payload)
                 head = Head(Kind.SETTING, None, "title", summary_line(self.name or ""))
@@ -376,16 +339,17 @@ class CodexReading(Reading):
             case "token_count":
                 self._count_tokens(payload)
             case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end":
-                self._end_call(payload)
+                self.calls.end(payload, self.heads)
             case "collab_agent_spawn_end":
-                self._end_spawn(payload.get("call_id"), [payload.get("new_thread_id")])
+                threads = [payload.get("new_thread_id")]
+                self.calls.end_spawn(payload.get("call_id"), threads, self.heads)
             case "item_completed" if is_spawn(item := as_map(payload.get("item"))):
-                self._end_spawn(item.get("id"), as_list(item.get("receiver_thread_ids")))
+                threads = as_list(item.get("receiver_thread_ids"))
+                self.calls.end_spawn(item.get("id"), threads, self.heads)
             case _:
                 pass
         if head is not None:
             self.add(head, None, None, place, _time_of(record))
-            self.settings_run = None
             return
         name = summary_line(kind, _LONGEST_NAME) if isinstance(kind, str) else EVENT
         self.take_aside(name, place)
@@ -410,59 +374,17 @@ class CodexReading(Reading):
             keys = summary_line(" ".join(record))
             head = Head(Kind.UNREADABLE, name="unreadable", summary=keys, failed=True)
         self.add(head, None, None, place, time)
-        self.settings_run = None
 
     def _count_tokens(self, payload: Mapping[str, Any]) -> None:
         """Give what an answer used to its row. A count that comes again counts nothing."""
         total = as_map(payload.get("info")).get("total_token_usage")
-        told = self.counted if total is None else _digest(total)
+        told = self.counted if total is None else digest(total)
         usage = usage_in(payload)
         is_new = usage is not None and (total is None or told != self.counted)
         self.counted = told
         if is_new and self.answer is not None:
             self.heads.amend(self.answer, usage)
             self.answer = None
-
-    def _taken_back(self, payload: Mapping[str, Any]) -> Head:
-        """Give the head of a rollback; it hangs on what stood before the turns it takes back."""
-        told = payload.get("num_turns")
-        count = told if isinstance(told, int) and 0 <= told < _MOST_TURNS else 0
-        here, row = min(count, len(self.turns)), len(self.heads)
-        dead = ""
-        if here:
-            turn = self.turns[-here]
-            dead = f", {counted(self._length_from(turn.row), 'checkpoint')}"
-            self.hung[row] = self._parent_of(turn.row)
-            self.settings = turn.settings
-            del self.turns[-here:]
-        if count > here and origin_in(self.header) is not None:
-            self.hung[row] = NO_ROW
-            self.taken_back[row] = count - here
-        self.answer = None
-        return Head(Kind.CUSTOM, None, "rollback", f"{counted(count, 'turn')} taken back{dead}")
-
-    def _length_from(self, first: int) -> int:
-        """Give the number of rows on the path from one on to the last."""
-        count, row = 0, self.heads.not_gap_before(len(self.heads))
-        while row >= first:
-            count, row = count + 1, self._parent_of(row)
-        return count
-
-    def _parent_of(self, row: int) -> int:
-        return self.hung.get(row, self.heads.not_gap_before(row))
-
-    def _end_call(self, payload: Mapping[str, Any]) -> None:
-        """Take from the end of a call that it failed; its output comes later, or was before."""
-        call = text_or_none(payload.get("call_id"))
-        if call is not None and _has_failed(payload):
-            self.failed_calls.add(call)
-            if call in self.outputs:
-                self.heads.amend(self.outputs[call], failed=True)
-
-    def _end_spawn(self, call: object, threads: list[Any]) -> None:
-        row = self.call_rows.get(call if isinstance(call, str) else "", len(self.heads) - 1)
-        if row >= 0:
-            self._start(row, [each for each in threads if thread_id_or_none(each)])
 
     def facts(self) -> CodexSession:
         """Give what replay needs to know of the file."""
@@ -471,8 +393,8 @@ class CodexReading(Reading):
             text_or_none(meta.get("model_provider")),
             parent_of(meta),
             origin_in(meta),
-            tuple(turn.row for turn in self.turns),
-            dict(self.taken_back),
+            tuple(turn.row for turn in self.turns.begun),
+            dict(self.turns.taken_back),
             frozenset(self.passed_over),
         )
 
@@ -480,7 +402,8 @@ class CodexReading(Reading):
         """Give the session; the last record of the file is the active leaf."""
         meta, facts = self.header, self.facts()
         active = self.heads.not_gap_before(len(self.heads))
-        name = self.name or name_of(self.location, self.session_id) or self.first_prompt
+        self.elsewhere = self._told_elsewhere()
+        name = self.name or self.elsewhere[0] or self.first_prompt
         origin = facts.origin
         return Session(
             self.session_id,
@@ -494,7 +417,7 @@ class CodexReading(Reading):
             forked_from=text_or_none(meta.get("forked_from_id")) or (origin and origin.thread),
             extent=extent,
             own=facts,
-            subsessions=dict(self.started),
+            subsessions=dict(self.calls.started),
         )
 
     def _parents(self) -> array[int]:
@@ -503,7 +426,7 @@ class CodexReading(Reading):
             parents[row] = NO_ROW
             if row + 1 < len(parents):
                 parents[row + 1] = self.heads.not_gap_before(row + 1)
-        for row, parent in self.hung.items():
+        for row, parent in self.turns.hung.items():
             parents[row] = parent
         # A gap after which only gaps follow was given a parent by the one before it.
         for row in self.gaps:
@@ -512,21 +435,21 @@ class CodexReading(Reading):
 
     def findings_of(self, session: Session) -> list[Finding]:
         """Give what only the whole file shows."""
-        found = list(unmatched_results(session, self.call_rows.items(), self.results))
+        found = list(unmatched_results(session, self.calls.rows.items(), self.calls.results))
         line, offset, has_ordinal = self.last
         if self.header.get("history_mode") == "paginated" and not has_ordinal:
             why = "Codex does not resume it: the last record of a paginated rollout has no ordinal"
             found.append(finding(Code.AGENT_REFUSES, why, line=line, offset=offset))
-        origin = origin_in(self.header)
-        lost = None if origin is None else chain_of(self.location, session.id, origin).lost
+        _, lost = self.elsewhere
         if lost is not None:
             hint = "what came before this file is not shown, and Codex does not resume it"
             line, offset = self.meta_place
             found.append(finding(Code.AGENT_REFUSES, lost, hint=hint, line=line, offset=offset))
-        if self.flaw is not None:
+        flaw = self.flaw()
+        if flaw is not None:
             hint = "decompress what is there with zstd -dc, or take a copy that is whole"
             line, offset, _ = self.last
-            told = f"{self.flaw}; what comes before that is shown"
+            told = f"{flaw}; what comes before that is shown"
             found.append(finding(Code.TORN_TAIL, told, hint=hint, line=line, offset=offset))
         if self.own_from:
             rows = "row 1" if self.own_from == 1 else f"rows 1 to {self.own_from}"
@@ -542,26 +465,6 @@ class CodexReading(Reading):
         return found
 
 
-def _digest(value: Any) -> str:
-    """Give a text that is another for another value, and short."""
-    text = msgspec.json.encode(value, order="deterministic").decode()
-    if len(text) <= _SHORT:
-        return text
-    # Most values are short, and this is slow to import.
-    import hashlib
-
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-_SHORT = 64
-
-
 def _time_of(record: Mapping[str, Any]) -> float | None:
     time = record.get("timestamp")
     return moment_of(time) if isinstance(time, str) else None
-
-
-def _has_failed(payload: Mapping[str, Any]) -> bool:
-    code = payload.get("exit_code")
-    failed = isinstance(code, int) and code != 0
-    return failed or payload.get("success") is False or "Err" in as_map(payload.get("result"))

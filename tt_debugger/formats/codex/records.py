@@ -105,7 +105,7 @@ def texts_in(message: Mapping[str, Any]) -> list[str]:
 
 
 def injected_as(message: Mapping[str, Any]) -> str | None:
-    """Give what a message of the user is called that Codex itself put there, None if it is his."""
+    """Give what a text that Codex put among the user's is called, None where the user wrote it."""
     for text in texts_in(message):
         opening = text.lstrip()[:_LONGEST_OPENING].lower()
         for start, name in _INJECTED.items():

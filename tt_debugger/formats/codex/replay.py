@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -64,26 +64,22 @@ class Memo(msgspec.Struct, frozen=True):
     """The messages from before the file."""
 
 
-class History(Protocol):
-    """What stood before the first record of a rollout."""
-
-    def before(self, turns: int) -> tuple[State, Memo]:
-        """Give the state and the memo there, so many turns before its end."""
-        ...
+Before = Callable[[int], tuple[State, Memo]]
+"""Gives what stood before the first record of a rollout, or so many turns before that."""
 
 
 class CodexRules:
     """How Codex replays; with `uncompacted`, nothing that was ever said is left out."""
 
-    def __init__(self, history: History | None = None, *, uncompacted: bool = False) -> None:
-        self._history = history
+    def __init__(self, before: Before | None = None, *, uncompacted: bool = False) -> None:
+        self._before = before
         self._uncompacted = uncompacted
 
     def start(self, session: Session) -> tuple[State, Memo]:
         """Give the state before the first record."""
-        return self._before(session, 0)
+        return self._start(session, 0)
 
-    def _before(self, session: Session, turns: int) -> tuple[State, Memo]:
+    def _start(self, session: Session, turns: int) -> tuple[State, Memo]:
         facts: CodexSession = session.own
         state: dict[str, Any] = {
             "messages": [],
@@ -97,9 +93,9 @@ class CodexRules:
         }
         if facts.parent_thread is not None:
             state["parent_thread"] = facts.parent_thread
-        if self._history is None:
+        if self._before is None:
             return state, Memo()
-        old, memo = self._history.before(turns)
+        old, memo = self._before(turns)
         own = {key: state[key] for key in ("provider", "title", "cwd")}
         state = {**state, **old, **own}
         items: list[Said] = Spine.items(memo.context)
@@ -127,7 +123,7 @@ class CodexRules:
             case "event_msg" if payload.get("type") == "thread_name_updated":
                 changes = [Put(("title",), name_in(payload))]
             case "event_msg" if row in session.own.taken_back:
-                state, own = self._before(session, session.own.taken_back[row])
+                state, own = self._start(session, session.own.taken_back[row])
                 changes = [Snapshot(state)]
             case _:
                 pass
@@ -154,13 +150,18 @@ class CodexRules:
                 for place, each in enumerate(left)
             ]
 
+        # A compaction can leave thousands of messages: what it left is made out once.
+        known = {row: _left_by(payload)}
+
         def messages_of(item: Item) -> list[Any]:
-            if item.row == row:
-                return [_left_at(payload, item)]
             if item.row == NO_ROW:
                 return [memo.inherited[_place(item)]]
-            entry = entry_of(as_map(bodies((item.row,))[0]))
-            return [_left_at(entry.payload, item) if entry.type == COMPACTED else entry.payload]
+            if item.row not in known:
+                entry = entry_of(as_map(bodies((item.row,))[0]))
+                is_one = entry.type != COMPACTED
+                known[item.row] = [entry.payload] if is_one else _left_by(entry.payload)
+            messages = known[item.row]
+            return [messages[0 if len(messages) == 1 else _place(item)]]
 
         change = splice_between(old, new, messages_of)
         return [change], msgspec.structs.replace(memo, context=Spine.of(new))
@@ -190,7 +191,7 @@ class CodexRules:
                 message = message_in(entry)
                 if message is not None:
                     found.append(message)
-        if len(found) < count and self._history is not None:
+        if len(found) < count and self._before is not None:
             return None
         return found[:count][::-1]
 
@@ -235,10 +236,10 @@ def _place(item: Item) -> int:
     return item.place if isinstance(item, Said) else 0
 
 
-def _left_at(payload: Mapping[str, Any], item: Item) -> Any:
-    """Give one of the messages that a compaction left."""
+def _left_by(payload: Mapping[str, Any]) -> list[Any]:
+    """Give the messages that a compaction left: its summary alone where it says no more."""
     left = replacement_in(payload)
-    return summary_message(payload) if left is None else left[_place(item)]
+    return [summary_message(payload)] if left is None else left
 
 
 def _last_left(payload: Mapping[str, Any]) -> Any:

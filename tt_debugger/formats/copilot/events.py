@@ -12,6 +12,7 @@ from tt_debugger.core.model import Head, Kind, Session, Usage
 from tt_debugger.core.replay import Body
 from tt_debugger.core.text import counted, summary_line
 from tt_debugger.formats.shared.message_heads import head_of, record_head
+from tt_debugger.formats.shared.tokens import counted_tokens
 from tt_debugger.formats.shared.transcript import Told
 
 START = "session.start"
@@ -23,7 +24,6 @@ _STARTED = "tool.execution_start"
 _PREFIX = "session."
 _SILENT = frozenset(("assistant.turn_start", "assistant.turn_end", "session.idle"))
 _FAILED = frozenset(("session.error", "abort", "subagent.failed"))
-_MOST_TOKENS = 1 << 40
 
 
 def head_of_event(event: dict[str, Any], tools: Mapping[str, str]) -> Head:
@@ -45,7 +45,7 @@ def head_of_event(event: dict[str, Any], tools: Mapping[str, str]) -> Head:
         name = text_or_none(data.get("toolName")) or "tool"
         return Head(Kind.CUSTOM, None, "tool start", summary_line(name))
     if kind == TRUNCATED:
-        removed = _count(data.get("messagesRemovedDuringTruncation"))
+        removed = counted_tokens(data.get("messagesRemovedDuringTruncation"))
         said = f"{counted(removed, 'message')} removed"
         return Head(Kind.COMPACTION, None, "truncated", said)
     puts = settings_of(event)
@@ -119,15 +119,10 @@ def usage_of(event: Mapping[str, Any]) -> Usage | None:
 def _usage(counts: Mapping[str, Any]) -> Usage:
     """Give counts of tokens; what is read from a cache is part of what went in."""
     names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
-    whole, output, read, write = (_count(counts.get(name)) for name in names)
+    whole, output, read, write = (counted_tokens(counts.get(name)) for name in names)
     read = min(read, whole)
     write = min(write, whole - read)
     return Usage(whole - read - write, output, read, write, whole + output)
-
-
-def _count(value: Any) -> int:
-    is_count = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return int(value) if is_count and 0 <= value <= _MOST_TOKENS else 0
 
 
 def _system(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from tt_debugger.core.json import as_map
-from tt_debugger.core.model import Session, SessionId
-from tt_debugger.core.replay import Body, Rules
+from tt_debugger.core.model import Session
+from tt_debugger.core.replay import Rules
 from tt_debugger.formats.gemini.document import GeminiDocument
 from tt_debugger.formats.gemini.messages import is_message
 from tt_debugger.formats.gemini.reading import FORMAT, GeminiReading, GeminiSession, told_of
+from tt_debugger.formats.shared.delegating import Delegating
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.formats.shared.transcript import TranscriptRules
 from tt_debugger.formats.shared.transcript_json import keys_seen
-from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
+from tt_debugger.store import Match, Probe
 
 _DOCUMENT = ".json"
 _METADATA = frozenset(("sessionId", "projectHash", "startTime"))
@@ -49,17 +50,20 @@ class GeminiLines(JsonlFile):
         return TranscriptRules(facts.start, told_of, uncompacted=uncompacted)
 
 
-class Gemini:
+class Gemini(Delegating):
     """A session of Gemini CLI, old or new."""
 
     format: ClassVar[str] = FORMAT
     about: ClassVar[str] = "chat recordings of Gemini CLI (JSONL, in old versions JSON)"
     verified: ClassVar[str] = "its published source; no agent was run"
 
-    def __init__(self, location: str) -> None:
-        self.location = location
+    store: GeminiDocument | GeminiLines
+
+    @classmethod
+    def chosen(cls, location: str) -> GeminiDocument | GeminiLines:
+        """Open the document, or the log."""
         is_document = PurePath(location).suffix.lower() == _DOCUMENT
-        self._store = (GeminiDocument if is_document else GeminiLines)(location)
+        return (GeminiDocument if is_document else GeminiLines)(location)
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -73,47 +77,14 @@ class Gemini:
         return None
 
     @classmethod
-    def open(cls, location: str) -> Self:
-        """Open a file. Raises CannotReadError."""
-        return cls(location)
-
-    @classmethod
     def places(cls, environ: Mapping[str, str], home: Path) -> Sequence[Path]:
         """Give the folder in which each project has a folder `chats`."""
         own = environ.get("GEMINI_CLI_HOME")
         return ((Path(own) if own else home) / ".gemini" / "tmp",)
 
-    def sessions(self) -> Sequence[SessionId]:
-        """Give the one session's id."""
-        return self._store.sessions()
-
-    def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
-        """Read the session. Raises CannotReadError."""
-        return self._store.load(session, progress)
-
-    def follow(self, since: Cursor) -> Loaded:
-        """Read what was added, or all of what was written anew."""
-        return self._store.follow(since)
-
     def tail(self) -> Session | None:
         """Give the newest records of a large file, before all others are read."""
-        return self._store.tail() if isinstance(self._store, GeminiLines) else None
-
-    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
-        """Give the rules of the session."""
-        return self._store.rules(session, uncompacted=uncompacted)
-
-    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
-        """Decode some records; a gap has the body None. Raises CannotReadError."""
-        return self._store.bodies(session, rows)
-
-    def raw(self, session: Session, row: int) -> bytes:
-        """Give the bytes of a record as they are stored. Raises CannotReadError."""
-        return self._store.raw(session, row)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._store.close()
+        return self.store.tail() if isinstance(self.store, GeminiLines) else None
 
 
 def _is_patch(record: Mapping[str, Any]) -> bool:

@@ -11,11 +11,11 @@ from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Head, Kind, Usage
 from tt_debugger.core.text import summary_line
 from tt_debugger.formats.shared.message_heads import head_of
+from tt_debugger.formats.shared.tokens import counted_tokens
 
 _ROLES = {"user": "user", "gemini": "assistant"}
 """The types of records that the model gets to see."""
 _FAILED = frozenset(("error", "cancelled"))
-_MOST_TOKENS = 1 << 40
 
 
 def is_message(record: Mapping[str, Any]) -> bool:
@@ -64,16 +64,13 @@ def usage_of(value: Any) -> Usage | None:
     tokens = as_map(value)
     if not tokens:
         return None
-    counts = {key: _count(tokens.get(key)) for key in ("input", "output", "cached", "thoughts")}
+    counts = {
+        key: counted_tokens(tokens.get(key)) for key in ("input", "output", "cached", "thoughts")
+    }
     cached = min(counts["cached"], counts["input"])
     output = counts["output"] + counts["thoughts"]
-    total = _count(tokens.get("total")) or counts["input"] + output
+    total = counted_tokens(tokens.get("total")) or counts["input"] + output
     return Usage(counts["input"] - cached, output, cached, 0, total)
-
-
-def _count(value: Any) -> int:
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_count and 0 <= value <= _MOST_TOKENS else 0
 
 
 def _parts(content: Any) -> list[Any]:

@@ -74,6 +74,8 @@ class GeminiReading(Reading):
         self.last = NO_ROW
         """The row that the next one hangs on."""
         self.context: list[_Held] = []
+        self.places: dict[str, int] = {}
+        """The places of messages in the context by their ids; of one id, the first."""
         self.over: dict[int, tuple[int, int]] = {}
         self.left: dict[int, list[Any]] = {}
         self.added: dict[int, int] = {}
@@ -103,13 +105,13 @@ class GeminiReading(Reading):
 
     def _take_message(self, record: dict[str, Any], place: Place) -> None:
         name, messages = str(record["id"]), messages_of(record)
-        where = next((n for n, each in enumerate(self.context) if each.id == name), None)
+        where = self.places.get(name)
         head = head_of_record(record, is_update=where is not None)
         row = len(self.heads)
         self.names[row] = name
         if where is None:
             held = _Held(name, self._size, len(messages), row, is_counted=head.usage is not None)
-            self.context.append(held)
+            self._hold(held)
         else:
             old = self.context[where]
             self.over[row] = old.begin, old.count
@@ -150,14 +152,14 @@ class GeminiReading(Reading):
     def _take_all(self, listed: list[Any], place: Place, title: str | None) -> None:
         """Take messages that take the place of all that were there."""
         row = len(self.heads)
-        before = {each.id for each in self.context}
-        self.context = []
+        before = set(self.places)
+        self._drop_from(0)
         messages: list[Any] = []
         for record in map(as_map, listed):
             said = messages_of(record)
             own = record.get("id")
             name = own if isinstance(own, str) else ""
-            self.context.append(_Held(name, len(messages), len(said), row, is_own=False))
+            self._hold(_Held(name, len(messages), len(said), row, is_own=False))
             messages += said
         known = next((n for n, each in enumerate(self.context) if each.id not in before), None)
         begin = len(messages) if known is None else self.context[known].begin
@@ -168,14 +170,15 @@ class GeminiReading(Reading):
 
     def _rewind(self, record: dict[str, Any], place: Place) -> None:
         target = record["$rewindTo"]
-        where = next((n for n, each in enumerate(self.context) if each.id == target), None)
+        where = self.places.get(target) if isinstance(target, str) else None
         row = len(self.heads)
         if where is None:
-            self.context, self.last = [], NO_ROW
+            self._drop_from(0)
+            self.last = NO_ROW
             said = "to the beginning"
         else:
             held = self.context[where]
-            self.context = self.context[:where]
+            self._drop_from(where)
             said = f"to before {held.id}"
             if held.is_own:
                 self.last = self.parents[held.row]
@@ -183,6 +186,18 @@ class GeminiReading(Reading):
                 self.last = held.row
                 self.left[row] = self.whole[held.row][: held.begin]
         self._add(Head(Kind.CUSTOM, None, "rewind", summary_line(said)), place, time_in(record))
+
+    def _hold(self, held: _Held) -> None:
+        """Add a message at the end of the context."""
+        self.places.setdefault(held.id, len(self.context))
+        self.context.append(held)
+
+    def _drop_from(self, where: int) -> None:
+        """Drop the messages from a place on, at the cost of those alone."""
+        while len(self.context) > where:
+            dropped = self.context.pop()
+            if self.places[dropped.id] == len(self.context):
+                del self.places[dropped.id]
 
     @property
     def _size(self) -> int:

@@ -1,7 +1,7 @@
 """Handoffs: Markdown that one session leaves to the next, with its next step and what blocks it.
 
 A handoff is one checkpoint, whose state is its fields and its text. The checkpoint that it names
-is linked to it; where that is not there, or was written to since, a finding says so.
+is linked to it; where that is not there, is no session or was written to since, a finding says so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place, moment_of
 from tt_debugger.formats.shared.transcript import Entry, Look, Transcript
 from tt_debugger.formats.shared.transcript_files import TranscriptFile
 from tt_debugger.storage.probe import probe as look_at
-from tt_debugger.store import Match, Probe
+from tt_debugger.store import Match, Probe, Store
 
 FORMAT = "handoff"
 READ_AT_MOST = 32 << 20
@@ -101,13 +101,16 @@ class Handoff(TranscriptFile):
         said = summary_line(next(lines_of(document), ""))
         named: str | None = document["checkpoint_path"]
         written = _moment(document["written_at"])
+        target = self._target(named or "")
+        store = None if target is None else self._store_at(target[0])
+        is_other = target is not None and store is None
         entry = Entry(
             head=Head(Kind.HANDOFF, None, "handoff", said),
             body=document,
             time=written,
             place=Place(1, 1, 0, len(data)),
-            findings=tuple(self._wrong(named, written)),
-            subsessions=(named,) if named else (),
+            findings=tuple(self._wrong(named, written, target, store)),
+            subsessions=(named,) if named and not is_other else (),
         )
         told: list[Finding] = []
         if "\ufffd" in document["text"]:
@@ -139,7 +142,7 @@ class Handoff(TranscriptFile):
     def subsession(self, session: Session, name: str) -> str | None:
         """Give the location of the checkpoint that the handoff names, None where there is none."""
         target = self._target(name)
-        if target is None:
+        if target is None or self._store_at(target[0]) is None:
             return None
         path, ref = target
         return f"{path}#{ref}" if ref else str(path)
@@ -148,20 +151,28 @@ class Handoff(TranscriptFile):
         data = self._whole().removeprefix(BYTE_ORDER_MARK)
         return document_of(data.decode(errors="replace"))["checkpoint_path"]
 
-    def _wrong(self, named: str | None, written: float | None) -> Iterator[Finding]:
-        """Say where the checkpoint is not there, or has gone on since the handoff was written."""
+    def _wrong(
+        self,
+        named: str | None,
+        written: float | None,
+        target: tuple[Path, str] | None,
+        store: type[Store] | None,
+    ) -> Iterator[Finding]:
+        """Say where the checkpoint is none, or has gone on since the handoff was written."""
         if not named or _NO_PATH.match(named):
             return
-        target = self._target(named)
-        if target is None:
+        if target is None or store is None:
+            why = "is not there" if target is None else "is no session"
+            if target is not None and self._is_own(target[0]):
+                why = "is the handoff itself"
             yield finding(
                 Code.NO_CHECKPOINT,
-                f"the handoff names the checkpoint {named!r:.200}, which is not there",
+                f"the handoff names the checkpoint {named!r:.200}, which {why}",
                 hint="whoever goes on from it has this text alone",
             )
             return
         own = self._file.status().st_mtime if written is None else written
-        newest = _newest(target[0])
+        newest = _newest(target[0], store)
         if newest is not None and newest > own + GRACE:
             yield finding(
                 Code.STALE_HANDOFF,
@@ -169,6 +180,16 @@ class Handoff(TranscriptFile):
                 f" until {iso_time(newest)}",
                 hint="its next step may be done already; look at the end of the session",
             )
+
+    def _store_at(self, path: Path) -> type[Store] | None:
+        """Give the format of another session at a path, None where no format reads one there."""
+        return None if self._is_own(path) else _format_of(path)
+
+    def _is_own(self, path: Path) -> bool:
+        try:
+            return path.samefile(self.location)
+        except (OSError, ValueError):
+            return False
 
     def _target(self, named: str) -> tuple[Path, str] | None:
         """Give the path that is named, and the ref behind it, None where nothing is there."""
@@ -185,14 +206,25 @@ class Handoff(TranscriptFile):
         return None
 
 
-def _newest(path: Path) -> float | None:
+def _format_of(path: Path) -> type[Store] | None:
+    # The formats are not known before all their modules, of which this is one.
+    from tt_debugger.formats import best_match
+
+    try:
+        claim = best_match(look_at(str(path)))
+    except TtdbgError:
+        return None
+    return None if claim is None else claim[0]
+
+
+def _newest(path: Path, store: type[Store]) -> float | None:
     """Give when a session was last written to: by its own records, else by its file."""
     stamp = _stamp(path)
     if stamp is None:
         return None
     if stamp[0] <= READ_AT_MOST:
         try:
-            recorded = _recorded(str(path))
+            recorded = _recorded(str(path), store)
         except TtdbgError:
             recorded = None
         if recorded is not None:
@@ -200,16 +232,12 @@ def _newest(path: Path) -> float | None:
     return stamp[1] / 1e9
 
 
-def _recorded(location: str) -> float | None:
+def _recorded(location: str, store_type: type[Store]) -> float | None:
     """Give the time of the newest record of a session, None where none says one."""
-    # The formats are not known before all their modules, of which this is one.
-    from tt_debugger.formats import best_match
-
-    claim = best_match(look_at(location))
     # Handoffs may name each other.
-    if claim is None or claim[0].format == FORMAT:
+    if store_type.format == FORMAT:
         return None
-    store = claim[0].open(location)
+    store = store_type.open(location)
     try:
         heads = store.load(store.sessions()[-1]).session.heads
         times = (heads.time(row) for row in range(len(heads)))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.formats.messages.conversation import LISTS, is_conversation, members
+from tt_debugger.formats.messages.conversation import LISTS, is_conversation
 from tt_debugger.formats.messages.reading import MessagesReading, is_named
 from tt_debugger.formats.messages.replay import MessagesRules
 from tt_debugger.formats.shared.dialect import tree_dialect
@@ -22,6 +22,7 @@ from tt_debugger.formats.shared.jsonl import first_records
 from tt_debugger.formats.shared.message_heads import is_message
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
 from tt_debugger.formats.shared.spread import is_spread, whole_lines
+from tt_debugger.formats.shared.transcript_json import members
 from tt_debugger.store import Match, Probe
 
 
@@ -81,7 +82,7 @@ def _values(probe: Probe) -> Iterator[dict[str, Any]]:
     # Of an object that the probe cuts, what is whole of its lists.
     found: dict[str, Any] = {}
     for member in members(head):
-        value = head[member.begin : member.end]
+        value = head[member.value : member.end]
         if member.key in LISTS:
             found[member.key] = (
                 list(_elements(value)) if value[:1] == b"[" else value.decode(errors="replace")

@@ -7,13 +7,12 @@ that holds messages among other things.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.formats.shared.message_heads import is_message
+from tt_debugger.formats.shared.transcript_json import Member, members
 
 LISTS = ("messages", "input", "output")
 """The keys under which messages stand, in the order in which they were said."""
@@ -37,17 +36,6 @@ _NAMES = """
     name timestamp time date provider weight
 """
 _BESIDE = frozenset(f"{_REQUEST} {_ANSWER} {_NAMES}".split())
-
-_KEY = re.compile(r'[ \t\r\n,]*("(?:[^"\\]|\\.)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
-_scan = json.JSONDecoder(parse_float=len, parse_int=len, strict=False)
-
-
-class Member(NamedTuple):
-    """A key of an object, and where its value stands; `end` is None where it is cut."""
-
-    key: str
-    begin: int
-    end: int | None
 
 
 def is_conversation(value: Mapping[str, Any]) -> bool:
@@ -75,25 +63,3 @@ def lists_in(data: bytes, value: Mapping[str, Any]) -> list[Member]:
     """Give where the lists of messages stand in the bytes of a conversation, in their order."""
     places = {each.key: each for each in members(data)}
     return [places[key] for key in LISTS if key in places and holds_messages(value.get(key))]
-
-
-def members(data: bytes) -> Iterator[Member]:
-    """Give the keys of the object that some bytes begin with, as far as they can be read."""
-    # As Latin-1 every byte is one character, and brackets and quotes are where they are in UTF-8.
-    text = data.decode("latin-1")
-    place = text.find("{") + 1
-    while match := _KEY.match(text, place):
-        key = data[match.start(1) : match.end(1)].decode(errors="replace")
-        try:
-            _, place = _scan.raw_decode(text, match.end())
-        except (ValueError, RecursionError):
-            yield Member(_unquoted(key), match.end(), None)
-            return
-        yield Member(_unquoted(key), match.end(), place)
-
-
-def _unquoted(key: str) -> str:
-    try:
-        return json.loads(key, strict=False)
-    except ValueError:
-        return key[1:-1]

@@ -114,10 +114,10 @@ class MessagesReading(DocumentReading):
         for member in lists_in(data, value):
             start = msgspec.structs.replace(
                 place,
-                line=place.line + data.count(b"\n", 0, member.begin),
-                offset=place.offset + member.begin,
+                line=place.line + data.count(b"\n", 0, member.value),
+                offset=place.offset + member.value,
             )
-            listed = Document(data[member.begin : member.end], is_array=True, findings=())
+            listed = Document(data[member.value : member.end], is_array=True, findings=())
             row = self._take_pieces(listed, listed.pieces(), row, beside, start)
 
     def _take_pieces(

@@ -13,20 +13,20 @@ from typing import ClassVar
 from tt_debugger.core.model import Session
 from tt_debugger.formats.opencode.files import OpencodeFiles
 from tt_debugger.formats.opencode.rows import OpencodeRows
-from tt_debugger.formats.shared.either import Either
+from tt_debugger.formats.shared.delegating import Delegating
 from tt_debugger.formats.shared.places import folder_named
 from tt_debugger.storage.sqlite import is_database
 from tt_debugger.store import Match, Probe
 
 
-class Opencode(Either):
+class Opencode(Delegating):
     """The sessions at a location, which is a database, a storage folder or the file of one."""
 
     format: ClassVar[str] = "opencode"
     about: ClassVar[str] = "sessions of opencode (SQLite, or its folder of JSON files)"
     verified: ClassVar[str] = "its published format notes; no agent was run"
 
-    of: OpencodeRows | OpencodeFiles
+    store: OpencodeRows | OpencodeFiles
 
     @classmethod
     def chosen(cls, location: str) -> OpencodeRows | OpencodeFiles:
@@ -50,7 +50,7 @@ class Opencode(Either):
 
     def subsession(self, session: Session, name: str) -> str | None:
         """Give the location of a session that a message started, None where it is not there."""
-        return self.of.subsession(session, name)
+        return self.store.subsession(session, name)
 
 
 STORE = Opencode

@@ -17,12 +17,11 @@ from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.model import Head, Kind, Usage
 from tt_debugger.core.text import counted
 from tt_debugger.formats.shared.message_heads import head_of
+from tt_debugger.formats.shared.tokens import counted_tokens, told_dollars
 from tt_debugger.formats.shared.transcript import Entry, LostFile, Piece, Told, Transcript
 
 _SILENT = frozenset(("step-start", "step-finish", "snapshot", "patch", "compaction"))
 """Types of parts that say nothing to the model."""
-_MOST_TOKENS = 1 << 40
-"""What no call uses; beyond it sums over a session would leave 64 bits."""
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -193,24 +192,12 @@ def _usage(info: Mapping[str, Any]) -> Usage | None:
         return None
     cache = as_map(tokens.get("cache"))
     counts = (
-        _count(tokens.get("input")),
-        _count(tokens.get("output")) + _count(tokens.get("reasoning")),
-        _count(cache.get("read")),
-        _count(cache.get("write")),
+        counted_tokens(tokens.get("input")),
+        counted_tokens(tokens.get("output")) + counted_tokens(tokens.get("reasoning")),
+        counted_tokens(cache.get("read")),
+        counted_tokens(cache.get("write")),
     )
-    return Usage(*counts, sum(counts), _cost(info.get("cost")))
-
-
-def _cost(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return 0.0
-    return float(value) if 0 <= value <= _MOST_TOKENS else 0.0
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return 0
-    return int(value) if 0 <= value <= _MOST_TOKENS else 0
+    return Usage(*counts, sum(counts), told_dollars(info.get("cost")) or 0.0)
 
 
 def _hidden(entries: Sequence[Entry], first: str | None) -> int | None:

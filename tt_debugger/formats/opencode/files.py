@@ -6,9 +6,9 @@ location is the folder, with all its sessions, or the file of one.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from time import time_ns
 from typing import Any, ClassVar
 
 import msgspec
@@ -25,8 +25,8 @@ from tt_debugger.formats.opencode.conversation import (
     transcript_of,
 )
 from tt_debugger.formats.shared.transcript import (
+    Entries,
     Entry,
-    Kept,
     Look,
     LostFile,
     Transcript,
@@ -37,10 +37,9 @@ from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.folders import FileFound, files_under
 from tt_debugger.storage.lines import LONGEST
 from tt_debugger.storage.probe import has_folders
+from tt_debugger.storage.settling import has_settled
 from tt_debugger.store import Match, Probe, Progress
 
-_SETTLED = 2.0
-"""Seconds after a change in which another one might get the same time."""
 _SESSION_KEYS = frozenset(("id", "projectID", "directory", "time"))
 
 
@@ -90,8 +89,12 @@ class OpencodeFiles(TranscriptStore):
         """See the files of all sessions, messages and parts, and how they look."""
         session = self._session_files()
         rest = [each for kind in ("message", "part") for each in self._files(kind)]
-        changed = max((each.modified for each in (*session, *rest)), default=0.0)
-        return Look((*session, *rest), time.time() - changed > _SETTLED)
+        changed = (time for each in (*session, *rest) for time in each.stamp[-2:])
+        return Look((*session, *rest), has_settled(time_ns(), *changed))
+
+    def watched(self) -> Sequence[str]:
+        """Give the storage folder: what is said stands in other files than the session."""
+        return (str(self._storage),)
 
     def read(self, wanted: SessionId | None, progress: Progress) -> Transcript:
         """Read the files of a session."""
@@ -121,7 +124,7 @@ class OpencodeFiles(TranscriptStore):
 
     def raw(self, session: Session, row: int) -> bytes:
         """Give what a row was read to, as JSON: it stands in several files."""
-        kept: Kept = session.own
+        kept: Entries = session.own
         entry = kept.entries[row]
         return msgspec.json.encode(entry.body if isinstance(entry, Entry) else None)
 
@@ -191,7 +194,7 @@ class OpencodeFiles(TranscriptStore):
             return _Read(None, found.size, error.message)
         value, why, told = one_record(data)
         read = _Read(value, len(data), why, told)
-        if time.time() - found.modified > _SETTLED:
+        if has_settled(time_ns(), *found.stamp[-2:]):
             self._known[found] = read
         return read
 

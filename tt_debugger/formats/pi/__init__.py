@@ -14,8 +14,7 @@ from typing import ClassVar
 from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
-from tt_debugger.formats.pi.reading import ENTRY_TYPES, PiReading
-from tt_debugger.formats.pi.replay import PiRules
+from tt_debugger.formats.pi.types import ENTRY_TYPES
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.places import folder_named
 from tt_debugger.formats.shared.reading import Reading
@@ -28,7 +27,6 @@ class Pi(JsonlFile):
     format: ClassVar[str] = "pi"
     about: ClassVar[str] = "session trees of the Pi coding agent, versions 1 to 3 (JSONL)"
     verified: ClassVar[str] = "the agent's own replay at every node (Pi 1.6.0)"
-    reading: ClassVar[type[Reading]] = PiReading
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -60,7 +58,14 @@ class Pi(JsonlFile):
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give Pi's rules; they are the same for every session."""
+        from tt_debugger.formats.pi.replay import PiRules
+
         return PiRules(uncompacted=uncompacted)
+
+    def _reading_class(self) -> type[Reading]:
+        from tt_debugger.formats.pi.reading import PiReading
+
+        return PiReading
 
 
 STORE = Pi

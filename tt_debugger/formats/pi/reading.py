@@ -34,21 +34,6 @@ from tt_debugger.formats.shared.reading import (
 
 FORMAT = "pi"
 NEWEST_VERSION = 3
-ENTRY_TYPES = frozenset(
-    (
-        "message",
-        "model_change",
-        "thinking_level_change",
-        "compaction",
-        "branch_summary",
-        "custom",
-        "custom_message",
-        "label",
-        "session_info",
-        "usage",
-        "context_edit",
-    )
-)
 
 _VERDICTS = {
     Code.TORN_TAIL: Verdict(

@@ -12,6 +12,7 @@ from tt_debugger.core.model import Session, Usage
 from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Step
 from tt_debugger.formats.qwen.reading import model_of, payload_of, title_of
 from tt_debugger.formats.shared.context import MESSAGES, used
+from tt_debugger.formats.shared.start import start_state
 
 
 class Memo(msgspec.Struct, frozen=True):
@@ -32,9 +33,7 @@ class QwenRules:
 
     def start(self, session: Session) -> tuple[State, Memo]:
         """Give the state before the first record."""
-        state: dict[str, Any] = {"messages": []}
-        state |= dict.fromkeys(("model", "provider", "thinking_level", "title", "cwd", "usage"))
-        return state, Memo()
+        return start_state(), Memo()
 
     def step(self, session: Session, row: int, body: Body, memo: Any, bodies: Bodies) -> Step:
         """Give what one record changes."""

@@ -18,7 +18,7 @@ from tt_debugger.core.model import BLOCK, Extent, Heads, Session, SessionId, Spa
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.storage.index_cache import Entry
 
-LAYOUT = 2
+LAYOUT = 3
 """To be raised with every change of what is read or how it is kept."""
 
 
@@ -69,7 +69,7 @@ def parts_of(reading: Reading, session: Session, number: int) -> dict[str, bytes
         "ids": encoded_ids(session.ids),
         "parents": session.parents.tobytes(),
         "own_ids": b"" if links.ids is session.ids else encoded_ids(links.ids),
-        "links": msgspec.msgpack.encode((links.named, links.hung, links.aliases, links.passed)),
+        "links": msgspec.msgpack.encode([getattr(links, name) for name in _LINKS]),
         "notes": reading.notes(),
         **session.heads.columns(),
     }
@@ -80,12 +80,18 @@ def blocks_of(session: Session) -> list[bytes]:
     return [session.heads.block(number) for number in range(-(-len(session) // BLOCK))]
 
 
+_LINKS = ("named", "hung", "aliases", "passed", "behind")
+"""What is kept of links beside the ids, in this order."""
 _LinksKept = tuple[
-    dict[int, tuple[Any, str]], dict[int, Any], dict[str, int], dict[str, str | None]
+    dict[int, tuple[Any, str]],
+    dict[int, Any],
+    dict[str, int],
+    dict[str, str | None],
+    dict[str, tuple[int, str]],
 ]
 
 
-class Kept:
+class CachedIndex:
     """A session taken out of its parts, and its reading, taken out when the file has grown.
 
     Raises ValueError, LookupError or msgspec.MsgspecError where they are no such parts.
@@ -136,10 +142,9 @@ class Kept:
             reading, own_ids = self._empty, self._part("own_ids")
             count = len(self.session)
             reading.links.ids = list(Ids(count, lambda: own_ids) if own_ids else self.session.ids)
-            links = reading.links
-            links.named, links.hung, links.aliases, links.passed = msgspec.msgpack.decode(
-                self._part("links"), type=_LinksKept
-            )
+            found = msgspec.msgpack.decode(self._part("links"), type=_LinksKept)
+            for name, value in zip(_LINKS, found, strict=True):
+                setattr(reading.links, name, value)
             reading.heads = self.session.heads
             self._reading = reading
         return self._reading

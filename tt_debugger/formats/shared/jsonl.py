@@ -21,7 +21,7 @@ from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Head, Heads, Session, SessionId
 from tt_debugger.core.replay import Body, Rules
 from tt_debugger.errors import CannotReadError
-from tt_debugger.formats.shared.index import LAYOUT, Kept, blocks_of, parts_of
+from tt_debugger.formats.shared.index import LAYOUT, CachedIndex, blocks_of, parts_of
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
 from tt_debugger.formats.shared.records import Record, records
 from tt_debugger.storage.compressed import opened
@@ -163,13 +163,13 @@ class JsonlFile(ABC):
                 tail = part
         return _with_tail(reading, tail, size)
 
-    def _recalled(self) -> Kept | None:
+    def _recalled(self) -> CachedIndex | None:
         """Give what is kept of the file, if it is good for anything."""
         entry = recall(self._file, self._kind) if self._may_keep() else None
         if entry is None:
             return None
         try:
-            kept = Kept(entry, self._new_reading())
+            kept = CachedIndex(entry, self._new_reading())
         except (ValueError, LookupError, msgspec.MsgspecError, CannotReadError):
             entry.close()
             return None
@@ -200,7 +200,7 @@ class JsonlFile(ABC):
         return True
 
     def _may_keep(self) -> bool:
-        return self.reading.kept is not None and may_keep(self._file)
+        return self._reading_class().kept is not None and may_keep(self._file)
 
     @property
     def _kind(self) -> str:
@@ -256,8 +256,12 @@ class JsonlFile(ABC):
         is_longer = self._file.size() > position.size
         return is_longer and self._fingerprint(position.size) == position.fingerprint
 
+    def _reading_class(self) -> type[Reading]:
+        """Give what reads the file; where that is large it is imported here, not to be told by."""
+        return self.reading
+
     def _new_reading(self) -> Reading:
-        reading = self.reading(self.location)
+        reading = self._reading_class()(self.location)
         reading.heads.describe = self._described
         return reading
 
@@ -337,7 +341,7 @@ class JsonlFile(ABC):
 
     def _described(self, heads: Heads, rows: Sequence[int]) -> Iterator[Head]:
         """Give the heads of rows that were read plainly, from the records that stand there now."""
-        plainly = self.reading.plainly
+        plainly = self._reading_class().plainly
         for _, pieces in self._records_of(heads, rows):
             written = [_decoded(each) for each in pieces]
             if plainly is None or not all(written):

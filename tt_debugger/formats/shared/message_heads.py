@@ -19,6 +19,7 @@ from tt_debugger.core.text import summary_line
 from tt_debugger.formats.shared.dialect import NAMES
 from tt_debugger.formats.shared.pi_messages import call_summary
 from tt_debugger.formats.shared.reading import moment_of
+from tt_debugger.formats.shared.tokens import counted_tokens
 
 _WRAPPERS = ("message", "payload")
 _CONTENTS = frozenset(("content", "tool_calls", "function_call", "parts"))
@@ -44,8 +45,6 @@ _USAGE = {
     "total": ("total_tokens", "totalTokens"),
 }
 _COUNTS = frozenset(name for names in _USAGE.values() for name in names)
-_MOST_TOKENS = 1 << 40
-"""What no call uses; beyond it sums over a session would leave 64 bits."""
 _LATEST_IN_SECONDS = 1e11
 """Beyond it, in the year 5138, a number counts milliseconds, then micro- and nanoseconds."""
 
@@ -115,23 +114,17 @@ def usage_of(value: Any) -> Usage | None:
     if _COUNTS.isdisjoint(counts):
         return None
     found = {
-        key: next((_count(counts[name]) for name in names if name in counts), 0)
+        key: next((counted_tokens(counts[name]) for name in names if name in counts), 0)
         for key, names in _USAGE.items()
     }
     # What OpenAI reads from its cache is part of what it counts as input.
     details = counts.get("input_tokens_details", counts.get("prompt_tokens_details"))
-    cached = min(_count(as_map(details).get("cached_tokens")), found["input"])
+    cached = min(counted_tokens(as_map(details).get("cached_tokens")), found["input"])
     found["input"] -= cached
     found["cache_read"] += cached
     parts = ("input", "output", "cache_read", "cache_write")
     total = found.pop("total") or sum(found[part] for part in parts)
     return Usage(**found, total=total)
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return 0
-    return int(value) if 0 <= value <= _MOST_TOKENS else 0
 
 
 def time_in(record: Mapping[str, Any]) -> float | None:

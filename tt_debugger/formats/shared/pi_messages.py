@@ -15,6 +15,7 @@ import msgspec
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Head, Kind, Role, Usage
 from tt_debugger.core.text import summary_line
+from tt_debugger.formats.shared.tokens import counted_tokens
 
 # Of a tool's arguments, the one that says most in a line.
 _TELLING = ("command", "path", "file_path", "pattern", "query", "url", "prompt", "description")
@@ -28,8 +29,6 @@ _BRANCH_OPENING = (
     "The user explored a different conversation branch before returning here.\n"
     "Summary of that exploration:"
 )
-_MOST_TOKENS = 1 << 40
-"""What no call uses; beyond it sums over a session would leave 64 bits."""
 _FAILED_STOPS = ("error", "aborted")
 
 
@@ -40,18 +39,13 @@ def usage_of(value: Any) -> Usage | None:
     counts = as_map(value)
     cost = counts.get("cost")
     return Usage(
-        _count(counts.get("input")),
-        _count(counts.get("output")),
-        _count(counts.get("cacheRead")),
-        _count(counts.get("cacheWrite")),
-        _count(counts.get("totalTokens")),
+        counted_tokens(counts.get("input")),
+        counted_tokens(counts.get("output")),
+        counted_tokens(counts.get("cacheRead")),
+        counted_tokens(counts.get("cacheWrite")),
+        counted_tokens(counts.get("totalTokens")),
         float(_amount(as_map(cost).get("total") if isinstance(cost, dict) else cost)),
     )
-
-
-def _count(value: Any) -> int:
-    count = int(_amount(value))
-    return count if abs(count) <= _MOST_TOKENS else 0
 
 
 def _amount(value: Any) -> float:

@@ -17,10 +17,9 @@ from tt_debugger.core.model import Session, SessionId
 from tt_debugger.core.replay import Body
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.transcript_entries import (
-    START,
     Beside,
+    Entries,
     Entry,
-    Kept,
     LostFile,
     Piece,
     Told,
@@ -34,10 +33,9 @@ from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
 # What a format needs beside the store; it takes all of it from here.
 __all__ = (
-    "START",
     "Beside",
+    "Entries",
     "Entry",
-    "Kept",
     "Look",
     "LostFile",
     "Piece",
@@ -109,8 +107,8 @@ class TranscriptStore(ABC):
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> TranscriptRules:
         """Give the rules: each entry does what it was read to do."""
-        kept: Kept = session.own
-        return TranscriptRules(kept.start, told_by_entry, uncompacted=uncompacted)
+        own: Entries = session.own
+        return TranscriptRules(own.start, told_by_entry, uncompacted=uncompacted)
 
     def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
         """Read a session."""
@@ -159,8 +157,8 @@ class TranscriptStore(ABC):
 
     def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
         """Give the records of some rows; a gap has the body None."""
-        kept: Kept = session.own
-        entries = (kept.entries[row] for row in rows)
+        own: Entries = session.own
+        entries = (own.entries[row] for row in rows)
         return [each.body if isinstance(each, Entry) else None for each in entries]
 
     @abstractmethod
@@ -173,8 +171,8 @@ class TranscriptStore(ABC):
 
 def _kept(before: Session, now: Session) -> int:
     """Give how many rows of a session, from the first on, are in another as they were."""
-    ours: Kept = before.own
-    theirs: Kept = now.own
+    ours: Entries = before.own
+    theirs: Entries = now.own
     if ours.start != theirs.start:
         return 0
     count = 0

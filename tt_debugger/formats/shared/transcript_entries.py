@@ -14,17 +14,6 @@ from tt_debugger.formats.shared.document import Lost
 from tt_debugger.formats.shared.message_heads import head_of, record_head, time_in
 from tt_debugger.formats.shared.reading import Place
 
-START: Mapping[str, Any] = {
-    "messages": [],
-    "model": None,
-    "provider": None,
-    "thinking_level": None,
-    "title": None,
-    "cwd": None,
-    "usage": None,
-}
-"""The state before the first entry, as far as a format says nothing else."""
-
 
 class Told(msgspec.Struct, frozen=True):
     """What an entry does to the state.
@@ -108,8 +97,8 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
 
 
-class Kept(msgspec.Struct, frozen=True):
-    """What a session keeps of its transcript: the entry of each row; a gap has none."""
+class Entries(msgspec.Struct, frozen=True):
+    """What a session has of its transcript: the entry of each row; a gap has none."""
 
     start: Mapping[str, Any]
     entries: Sequence[Entry | LostFile | None]
@@ -119,23 +108,28 @@ def message_entry(
     message: dict[str, Any],
     place: Place | None = None,
     *,
+    name: str = "",
+    head: Head | None = None,
     body: dict[str, Any] | None = None,
-    **more: Any,
 ) -> Entry:
     """Give the entry of a message in a shape that everybody knows, which adds itself.
 
-    `body` is the record that holds it, if that is another; the arguments of `Entry` may be given.
+    `body` is the record that holds it, if that is another; `head` is what is shown of it, if that
+    is not what the message alone says.
     """
     record = message if body is None else body
-    if "head" not in more:
-        more["head"] = head_of(message)[0]
-    more.setdefault("told", Told((message,)))
-    more.setdefault("time", time_in(record))
-    return Entry(body=record, place=place, **more)
+    return Entry(
+        head=head_of(message)[0] if head is None else head,
+        body=record,
+        told=Told((message,)),
+        name=name,
+        time=time_in(record),
+        place=place,
+    )
 
 
-def other_entry(record: dict[str, Any], place: Place | None = None, **more: Any) -> Entry:
+def other_entry(record: dict[str, Any], place: Place | None = None, *, name: str = "") -> Entry:
     """Give the entry of a record that holds no message and is not known."""
-    more.setdefault("head", record_head(record))
-    more.setdefault("time", time_in(record))
-    return Entry(body=record, place=place, **more)
+    return Entry(
+        head=record_head(record), body=record, name=name, time=time_in(record), place=place
+    )

@@ -6,10 +6,10 @@ What is more than that is told. Links are not followed.
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
+from time import time_ns
 from typing import Any, ClassVar
 
 import msgspec
@@ -21,8 +21,8 @@ from tt_debugger.formats.shared.document import Lost
 from tt_debugger.formats.shared.reading import Place
 from tt_debugger.formats.shared.transcript import (
     Beside,
+    Entries,
     Entry,
-    Kept,
     Look,
     LostFile,
     Transcript,
@@ -32,14 +32,13 @@ from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.folders import FileFound, PassedBy, Why, files_under
 from tt_debugger.storage.index_cache import look_at
 from tt_debugger.storage.lines import LONGEST
+from tt_debugger.storage.settling import has_settled
 from tt_debugger.store import Progress
 
 MOST_FILES = 50_000
 """Names in a folder that are looked at."""
 MOST_BYTES = 512 << 20
 """Bytes of the files of a folder that are read."""
-_SETTLED = 2.0
-"""Seconds after a change in which another one might get the same time."""
 
 
 class TranscriptFile(TranscriptStore):
@@ -126,6 +125,10 @@ class TranscriptFolder(TranscriptStore):
         except (OSError, ValueError):
             return location
 
+    def watched(self) -> Sequence[str]:
+        """Give the folder, whichever file in it the location was."""
+        return (self.location,)
+
     def is_part(self, name: str) -> bool:
         """Tell by its name whether a file belongs to the session; all do."""
         return bool(name)
@@ -144,21 +147,22 @@ class TranscriptFolder(TranscriptStore):
     def look(self) -> Look:
         """See which files there are, and how they look."""
         found = self._found()
-        changed = [_changed_at(each) for each in found if isinstance(each, FileFound)]
-        return Look(found, time.time() - max(changed, default=0.0) > _SETTLED)
+        files = (each for each in found if isinstance(each, FileFound))
+        changed = (time for each in files for time in each.stamp[-2:])
+        return Look(found, has_settled(time_ns(), *changed))
 
     def read(self, wanted: SessionId | None, progress: Progress) -> Transcript:
         """Read the files that are not known yet, and put all together."""
         found = self._found()
         files = [each for each in found if isinstance(each, FileFound)]
-        whole, done, now = sum(each.size for each in files), 0, time.time()
+        whole, done, now = sum(each.size for each in files), 0, time_ns()
         read: dict[str, FileRead] = {}
         known: dict[FileFound, FileRead] = {}
         for each in files:
             name = self._name(each.path)
             file = self._known.get(each) or self._read_file(name, each, done)
             read[name] = file
-            if not file.why and now - _changed_at(each) > _SETTLED:
+            if not file.why and has_settled(now, *each.stamp[-2:]):
                 known[each] = file
             done += each.size
             progress(min(done, whole), whole)
@@ -204,7 +208,7 @@ class TranscriptFolder(TranscriptStore):
 
         Raises CannotReadError where they are no longer there.
         """
-        kept: Kept = session.own
+        kept: Entries = session.own
         entry = kept.entries[row]
         if entry is None:
             return b""
@@ -230,11 +234,6 @@ def _passed_by(each: PassedBy) -> Finding | None:
         said = f"{PurePath(each.path).name} was passed by: links are not followed"
         return finding(Code.UNREADABLE, said, severity=Severity.NOTE)
     return None
-
-
-def _changed_at(found: FileFound) -> float:
-    """Give when a file was changed, by its own time or that of the system if that is later."""
-    return max((found.modified, *(each / 1e9 for each in found.stamp[3:5])))
 
 
 def _changed(name: str) -> CannotReadError:

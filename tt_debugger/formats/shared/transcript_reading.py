@@ -13,11 +13,11 @@ from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
 from tt_debugger.core.tree import NO_ROW, Linked
 from tt_debugger.formats.shared.document import Lost, findings_on
 from tt_debugger.formats.shared.reading import Place, Reading
+from tt_debugger.formats.shared.start import start_state
 from tt_debugger.formats.shared.transcript_entries import (
-    START,
     Beside,
+    Entries,
     Entry,
-    Kept,
     LostFile,
     Piece,
     Transcript,
@@ -137,7 +137,7 @@ class TranscriptReading(Reading):
             cwd=made.cwd,
             forked_from=made.forked_from,
             extent=None if made.size is None else extent,
-            own=Kept({**START, **made.start}, self._entries),
+            own=Entries({**start_state(), **made.start}, self._entries),
         )
 
     def _parents(self, linked: array[int]) -> array[int]:

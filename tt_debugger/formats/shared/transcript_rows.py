@@ -5,9 +5,10 @@ The database is copied once and read from the copy for as long as nothing writes
 
 from __future__ import annotations
 
-import time
+import os
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from time import time_ns
 from typing import Any
 
 import msgspec
@@ -17,18 +18,18 @@ from tt_debugger.core.model import Session, SessionId
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.records import CODES, Record, records
 from tt_debugger.formats.shared.transcript import (
+    Entries,
     Entry,
-    Kept,
     Look,
     LostFile,
     Transcript,
     TranscriptStore,
 )
-from tt_debugger.storage.sqlite import Database, Value, look_at
+from tt_debugger.storage.settling import has_settled
+from tt_debugger.storage.sqlite import Database, Seen, Value, look_at
 from tt_debugger.store import Progress
 
-_SETTLED = 2 * 10**9
-"""Nanoseconds after a change in which another one might get the same time."""
+_SIDES = ("-wal", "-journal")
 
 Row = Mapping[str, Value]
 
@@ -58,16 +59,22 @@ class TranscriptRows(TranscriptStore):
     def look(self) -> Look:
         """See how the database and its log look, and copy them anew where they have changed."""
         seen = look_at(self.location)
-        is_due = not self._is_sure and time.time_ns() - seen.changed > _SETTLED
+        is_due = not self._is_sure and _has_settled(time_ns(), seen)
         if seen != self._database.seen or is_due:
             old, self._database = self._database, self._copied()
             old.close()
         return Look((self._database.seen,), self._is_sure)
 
+    def watched(self) -> Sequence[str]:
+        """Give the database and the files beside it, to which is written first."""
+        # Where it is a link, SQLite keeps them beside what it leads to.
+        own = os.path.realpath(self.location)
+        return (self.location, *(f"{own}{side}" for side in _SIDES))
+
     def _copied(self) -> Database:
-        begin = time.time_ns()
+        begin = time_ns()
         database = Database(self.location)
-        self._is_sure = begin - database.seen.changed > _SETTLED
+        self._is_sure = _has_settled(begin, database.seen)
         return database
 
     def sessions(self) -> Sequence[SessionId]:
@@ -112,7 +119,7 @@ class TranscriptRows(TranscriptStore):
 
     def raw(self, session: Session, row: int) -> bytes:
         """Give what a row was read to, as JSON: its values stand in no one place."""
-        kept: Kept = session.own
+        kept: Entries = session.own
         entry = kept.entries[row]
         return msgspec.json.encode(entry.body if isinstance(entry, Entry) else None)
 
@@ -127,6 +134,10 @@ class JsonRead(msgspec.Struct, frozen=True):
     value: Any = None
     why: str = ""
     told: tuple[Finding, ...] = ()
+
+
+def _has_settled(now: int, seen: Seen) -> bool:
+    return has_settled(now, *(each[1] for each in seen.files if each is not None))
 
 
 def json_of(value: Value) -> JsonRead:

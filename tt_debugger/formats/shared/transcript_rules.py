@@ -11,7 +11,8 @@ from tt_debugger.core.changes import Append, Change, Put, Splice, State
 from tt_debugger.core.model import Session, Usage
 from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Step
 from tt_debugger.formats.shared.context import MESSAGES, used
-from tt_debugger.formats.shared.transcript_entries import START, Entry, Kept, Told
+from tt_debugger.formats.shared.start import start_state
+from tt_debugger.formats.shared.transcript_entries import Entries, Entry, Told
 
 Tells = Callable[[Session, int, Body], Told]
 """Tells what the record of a row does to the state."""
@@ -31,7 +32,7 @@ class TranscriptRules:
     def __init__(
         self, start: Mapping[str, Any], told: Tells, *, uncompacted: bool = False
     ) -> None:
-        self._start = {**START, **start}
+        self._start = {**start_state(), **start}
         self._told = told
         self._uncompacted = uncompacted
 
@@ -74,6 +75,6 @@ class TranscriptRules:
 
 def told_by_entry(session: Session, row: int, _body: Body) -> Told:
     """Tell what the entry of a row does."""
-    kept: Kept = session.own
-    entry = kept.entries[row]
+    own: Entries = session.own
+    entry = own.entries[row]
     return entry.told if isinstance(entry, Entry) else Told()

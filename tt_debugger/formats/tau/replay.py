@@ -23,6 +23,7 @@ from tt_debugger.formats.shared.context import (
     splice_between,
     used,
 )
+from tt_debugger.formats.shared.start import start_state
 from tt_debugger.formats.tau.entries import migrated, seconds
 from tt_debugger.formats.tau.resume import sent
 
@@ -47,9 +48,7 @@ class TauRules:
 
     def start(self, session: Session) -> tuple[State, Memo]:
         """Give the state before the first entry."""
-        state: dict[str, Any] = {"messages": []}
-        state |= dict.fromkeys(("model", "provider", "thinking_level", "title", "cwd", "usage"))
-        return state, Memo()
+        return start_state(), Memo()
 
     def step(self, session: Session, row: int, body: Body, memo: Any, bodies: Bodies) -> Step:
         """Give what one entry changes."""

@@ -64,6 +64,9 @@ TALL, TALLEST = 30, 44
 PATIENCE = 0.05
 """Seconds for which the first frame waits for something to show."""
 
+LOOK_AGAIN = 5.0
+"""Seconds between two looks whether a session is still being written."""
+
 
 class Place(msgspec.Struct, frozen=True):
     """Where one was in a session when one left it."""
@@ -127,8 +130,6 @@ class PanesScreen(KeyedScreen[Place | None]):
         """Whether what is written to the session is to be shown."""
         self._may_have_grown = False
         """Whether there may be more to read, once this screen is on top and nothing is read."""
-        self._is_live = False
-        """Whether the session is one that is being written."""
         self._regrown: Regrown | None = None
         """What the session has become while another screen was on top."""
         self._follow_error = ""
@@ -320,10 +321,10 @@ class PanesScreen(KeyedScreen[Place | None]):
     def _go_on_after_opening(self) -> None:
         """Do what may wait until the first rows are painted."""
         self.loader.prepare()
-        self._is_live = self.loader.is_fresh()
         if self._follows and self.loader.can_follow:
             self.loader.watch()
         self._tell_live()
+        self.set_interval(LOOK_AGAIN, self._tell_live)
 
     # What is written meanwhile
 
@@ -337,7 +338,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         mark, style = "", self._palette.dim
         if not self.follows:
             mark = f"{self._glyphs.custom} not followed" if self.loader.can_follow else ""
-        elif self._is_live:
+        elif self.loader.is_fresh():
             mark, style = f"{self._glyphs.user} live", self._palette.good
         self.query_one(TopBar).mark_with(mark, style)
 
@@ -398,7 +399,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         row = self._row_in(before, session, message)
         if message.is_anew:
             self.say(f"{PurePath(self._location).name} was cut or replaced; it is shown anew")
-        self._follow_error, self._is_live = "", True
+        self._follow_error = ""
         self._session, self._outline = session, outline
         self._aim, self._reveals = None, False
         self._folding = outline.folding

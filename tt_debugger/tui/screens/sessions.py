@@ -13,7 +13,8 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.widgets import Input, Static
 
-from tt_debugger.core.families import Listed, Match, Relative, alone, by_project, families
+from tt_debugger.core.families import Relative, alone, families
+from tt_debugger.core.listed import Listed, Spot, by_project
 from tt_debugger.core.listing import Entry, Key, Sort, filtered, ordered
 from tt_debugger.core.refs import Fragment, Point, quoted
 from tt_debugger.core.search import Query
@@ -70,7 +71,7 @@ class SessionsScreen(KeyedScreen[None]):
         self._query = ""
         self._sought: Query | None = None
         """The text that is looked for, or was, in all that was said."""
-        self._matches: dict[Key, tuple[Match, ...]] = {}
+        self._spots: dict[Key, tuple[Spot, ...]] = {}
         self._searched = ""
         self._is_searched = True
         self._is_asked = False
@@ -219,7 +220,7 @@ class SessionsScreen(KeyedScreen[None]):
     def _filter(self, *, to_start: bool = False) -> None:
         self._shown = filtered(self._ordered, self._query)
         if self._sought is not None:
-            self._shown = [each for each in self._shown if each.key in self._matches]
+            self._shown = [each for each in self._shown if each.key in self._spots]
         self.session_list.update_from(self._lines(), self._view, to_start=to_start)
         if not self._shown:
             self._show(None)
@@ -229,7 +230,7 @@ class SessionsScreen(KeyedScreen[None]):
         """Give what is shown: by project, in families where time is what counts, or as it is."""
         if self._sought is not None:
             return [
-                line for each in self._shown for line in (Relative(each), *self._matches[each.key])
+                line for each in self._shown for line in (Relative(each), *self._spots[each.key])
             ]
         if self._is_grouped:
             return by_project(self._shown)
@@ -382,7 +383,7 @@ class SessionsScreen(KeyedScreen[None]):
     def _look_for(self, query: Query | None) -> None:
         """Begin to look for a text in all sessions, or forget about it."""
         self.scout.forget()
-        self._sought, self._matches, self._searched = query, {}, ""
+        self._sought, self._spots, self._searched = query, {}, ""
         self._is_searched = query is None or not self._ordered
         if query is not None:
             self._searched = "searching"
@@ -393,9 +394,9 @@ class SessionsScreen(KeyedScreen[None]):
         """List the sessions in which a text was found."""
         if message.query is not self._sought:
             return
-        self._matches |= {matches[0].entry.key: matches for matches in message.found}
+        self._spots |= {spots[0].entry.key: spots for spots in message.found}
         self._is_searched = message.done == message.of
-        found = f"in {len(self._matches):,}"
+        found = f"in {len(self._spots):,}"
         if not self._is_searched:
             found += f", {message.done:,}/{message.of:,} searched"
         self._searched = f"{found}, {message.unread:,} unread" if message.unread else found
@@ -460,16 +461,16 @@ class SessionsScreen(KeyedScreen[None]):
         if line is not None:
             self._open(line)
 
-    def _open(self, line: Relative | Match) -> None:
+    def _open(self, line: Relative | Spot) -> None:
         """Open a session: where what is looked for was said first, or where it is looked at."""
         entry = line.entry
-        first = self._matches.get(entry.key, ())[:1] if self._sought is not None else ()
-        match = line if isinstance(line, Match) else next(iter(first), None)
+        first = self._spots.get(entry.key, ())[:1] if self._sought is not None else ()
+        spot = line if isinstance(line, Spot) else next(iter(first), None)
         if entry.failed is not None:
             self.query_one(BottomBar).say(entry.failed, is_error=True)
             return
         self.session_list.mark(entry)
-        points = () if match is None else (Point(None, quoted(match.point)),)
+        points = () if spot is None else (Point(None, quoted(spot.point)),)
         self._on_open(entry.location, Fragment(entry.session, points))
 
     def action_filter(self) -> None:

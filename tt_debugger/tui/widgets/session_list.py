@@ -12,7 +12,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tt_debugger.core.families import Listed, Match, Project, Relative
+from tt_debugger.core.families import Project, Relative
+from tt_debugger.core.listed import Listed, Spot
 from tt_debugger.core.listing import Entry, Key, Sort
 from tt_debugger.tui.widgets.lines import CursorPane
 from tt_debugger.views.listing import ListingView
@@ -66,7 +67,7 @@ class SessionList(CursorPane, can_focus=True, inherit_bindings=False):
     class Chosen(Message):
         """A session was clicked twice."""
 
-        def __init__(self, line: Relative | Match) -> None:
+        def __init__(self, line: Relative | Spot) -> None:
             super().__init__()
             self.line = line
 
@@ -102,7 +103,7 @@ class SessionList(CursorPane, can_focus=True, inherit_bindings=False):
         if self.cursor_entry != entry_before or to_start:
             self.on_cursor(self.cursor_entry)
 
-    def _place_of(self, line: Relative | Match, rank: int) -> int:
+    def _place_of(self, line: Relative | Spot, rank: int) -> int:
         """Give the line of a session; of one that is gone, the nearest to where it was."""
         if not self._places:
             return 0
@@ -127,7 +128,7 @@ class SessionList(CursorPane, can_focus=True, inherit_bindings=False):
         return entry.key == self._marked
 
     @property
-    def cursor_line(self) -> Relative | Match | None:
+    def cursor_line(self) -> Relative | Spot | None:
         """The session or the place in it under the cursor, None where nothing is listed."""
         if not self._places:
             return None
@@ -226,15 +227,15 @@ class SessionList(CursorPane, can_focus=True, inherit_bindings=False):
         match line:
             case Project():
                 return view.heading(line, width)
-            case Match():
-                return view.match(line, width)
+            case Spot():
+                return view.spot(line, width)
             case Relative():
                 is_marked = self.is_marked(line.entry)
                 return view.text(line.entry, width, is_marked=is_marked, trail=line.trail)
 
 
-def _point(line: Relative | Match) -> str:
-    return line.point if isinstance(line, Match) else ""
+def _point(line: Relative | Spot) -> str:
+    return line.point if isinstance(line, Spot) else ""
 
 
 def _nobody(_entry: Entry | None) -> None:

@@ -1,4 +1,4 @@
-"""Either: formats whose sessions are kept in several ways, each read by a store of its own."""
+"""Delegating: formats whose sessions are kept in several ways, each with a store of its own."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import ClassVar, Protocol, Self
 
 from tt_debugger.core.model import Session, SessionId
 from tt_debugger.core.replay import Body, Rules
-from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
+from tt_debugger.store import Cursor, HasWatched, Loaded, Match, Probe, Progress, unheard
 
 
-class Inner(Protocol):
-    """A store that does the work."""
+class Reader(Protocol):
+    """The store of one of the ways, which does the work."""
 
     def sessions(self) -> Sequence[SessionId]:
         """Give the ids of all sessions here, newest last."""
@@ -43,7 +43,7 @@ class Inner(Protocol):
         ...
 
 
-class Either(ABC):
+class Delegating(ABC):
     """A store that opens whichever store reads its location, and leaves all else to it."""
 
     format: ClassVar[str]
@@ -51,11 +51,11 @@ class Either(ABC):
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self.of = self.chosen(location)
+        self.store = self.chosen(location)
 
     @classmethod
     @abstractmethod
-    def chosen(cls, location: str) -> Inner:
+    def chosen(cls, location: str) -> Reader:
         """Open the store that reads the location. Raises CannotReadError."""
 
     @classmethod
@@ -70,28 +70,33 @@ class Either(ABC):
 
     def sessions(self) -> Sequence[SessionId]:
         """Give the ids of all sessions here, newest last."""
-        return self.of.sessions()
+        return self.store.sessions()
 
     def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
         """Read a session. Raises CannotReadError."""
-        return self.of.load(session, progress)
+        return self.store.load(session, progress)
 
     def follow(self, since: Cursor) -> Loaded:
         """Read on, or again where anything has changed."""
-        return self.of.follow(since)
+        return self.store.follow(since)
+
+    def watched(self) -> Sequence[str]:
+        """Give what the store says is written to, else the location alone."""
+        store = self.store
+        return store.watched() if isinstance(store, HasWatched) else (self.location,)
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
-        """Give the rules; they are the same for every session."""
-        return self.of.rules(session, uncompacted=uncompacted)
+        """Give the rules by which a session replays."""
+        return self.store.rules(session, uncompacted=uncompacted)
 
     def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
         """Give the records of some rows; a gap has the body None."""
-        return self.of.bodies(session, rows)
+        return self.store.bodies(session, rows)
 
     def raw(self, session: Session, row: int) -> bytes:
         """Give the bytes of a row's record. Raises CannotReadError."""
-        return self.of.raw(session, row)
+        return self.store.raw(session, row)
 
     def close(self) -> None:
         """Let go of what is open."""
-        self.of.close()
+        self.store.close()
