@@ -57,6 +57,16 @@ def test_an_id_that_is_the_beginning_of_another_names_its_own(ttdbg: Ask, kept: 
     assert session_at(ttdbg, ALPHA) == ALPHA
 
 
+def test_of_a_session_that_cannot_be_read_its_id_leads_to_the_reason(ttdbg: Ask, kept: Kept):
+    kept["alpha"].with_name("77777777.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+
+    answer = ttdbg("log", "7777")
+
+    assert answer.code == 3
+    assert "77777777.jsonl.zst" in answer.err
+    assert "no such file" not in answer.err
+
+
 def test_a_copy_in_this_folder_does_not_hide_what_the_agent_keeps(ttdbg: Ask, kept: Kept):
     keep(Path("copy.jsonl"), kept["alpha"].read_bytes(), 5)
 

@@ -206,7 +206,7 @@ def test_what_no_person_typed_is_never_shown_as_a_prompt(opened: Any):
         ("y1", Kind.SETTING, "command", Role.SYSTEM),
         ("u1", Kind.MESSAGE, "user", Role.USER),
         ("a1", Kind.TOOL_CALL, "Bash", Role.ASSISTANT),
-        ("r1", Kind.TOOL_RESULT, "tool", Role.TOOL),
+        ("r1", Kind.TOOL_RESULT, "Bash", Role.TOOL),
         ("u2", Kind.MESSAGE, "stopped", Role.SYSTEM),
         ("u3", Kind.MESSAGE, "user", Role.USER),
         ("y2", Kind.CUSTOM, "api_error", Role.SYSTEM),
@@ -251,13 +251,25 @@ def test_the_model_of_a_message_that_the_agent_made_up_is_no_model(opened: Any):
         ([says("of another server")], "tool"),
     ],
 )
-def test_a_result_is_named_by_what_its_tool_left(open_as: Any, outcome: Any, name: str):
+def test_a_result_without_its_call_is_named_by_what_its_tool_left(
+    open_as: Any, outcome: Any, name: str
+):
     claude = Claude()
-    claude.answer("a1", "msg_1", calls("t1", "Any"))
-    claude.result("r1", "t1", "x", outcome)
+    claude.result("r1", "t1", "x", outcome, parent=None)
     session, _ = open_as("claude_code", *claude.lines)
 
-    assert session.heads[1].name == name
+    assert session.heads[0].name == name
+
+
+def test_results_are_named_by_their_calls_those_that_failed_too(open_as: Any):
+    claude = Claude()
+    claude.user("u1", "Look.")
+    claude.answer("a1 a2", "msg_1", calls("t1", "Read"), calls("t2", "mcp__shop__orders"))
+    claude.result("r2", "t2", "none", parent="a2")
+    claude.result("r1", "t1", "no such file", "Error: no such file", parent="a1")
+    session, _ = open_as("claude_code", *claude.lines)
+
+    assert [session.heads[row].name for row in (2, 3)] == ["mcp__shop__orders", "Read"]
 
 
 # --- The state beside the messages -----------------------------------------------------------

@@ -63,6 +63,7 @@ def cli(ctx: click.Context) -> None:
         importlib.import_module(f"{commands.__name__}.open").browse()
     else:
         click.echo(ctx.get_help(), err=True)
+        output.narrate("without a terminal there is nothing to choose from; see `ttdbg ls`")
         ctx.exit(UsageError.exit_code)
 
 

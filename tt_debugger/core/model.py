@@ -207,6 +207,8 @@ class Heads:
         self.describe = describe
         self.parts: dict[int, tuple[Span, ...]] = {}
         """Further records of rows that were written in several, beside the first of each."""
+        self.named: dict[int, str] = {}
+        """Names of rows whose own records do not tell them: the tool of a result, by its call."""
         self._kinds = bytearray()
         self._roles = bytearray()
         self._failed = bytearray()
@@ -234,6 +236,7 @@ class Heads:
         for name in (*_BYTE_COLUMNS, *_ARRAY_COLUMNS, "_texts"):
             setattr(twin, name, getattr(self, name)[:])
         twin._steps, twin.parts = self._steps.copy(), self.parts.copy()
+        twin.named = self.named.copy()
         if twin._texts and isinstance(last := twin._texts[-1], _Texts):
             # Only the last block may grow; one that is described for one is described for both.
             twin._texts[-1] = last.copied()
@@ -557,7 +560,7 @@ class Heads:
         for row, head in zip(rows, self.describe(self, rows), strict=True):
             place = row % BLOCK
             texts = self._texts_at(row)
-            texts.names[place] = head.name
+            texts.names[place] = self.named.get(row, head.name)
             texts.summaries[place] = head.summary
             texts.usages[place] = head.usage
             self._roles[row] = _ROLE_NUMBERS[head.role]

@@ -68,7 +68,8 @@ def _with_id(text: str, entries: Iterable[Entry]) -> Iterator[Named]:
             own = entry.session or entry.id
             yield Named(own, entry.location, entry.session, entry.is_kept)
             continue
-        ids = ids_in(entry)
+        # Of one that cannot be read the name of its file tells: opening it says why not.
+        ids = ids_in(entry) or (entry.id,)
         for name in ids:
             if name.startswith(text):
                 session = name if len(ids) > 1 else None

@@ -117,6 +117,7 @@ class Call(msgspec.Struct, frozen=True):
     """A call of a tool; `prompt` is what a subagent is asked to do, None for other tools."""
 
     id: str
+    tool: str | None = None
     prompt: str | None = None
 
 
@@ -156,7 +157,7 @@ def entry_of(record: dict[str, Any]) -> Entry:
     if kind == "assistant":
         entry.message = text_or_none(message.get("id"))
         entry.calls = tuple(
-            Call(block["id"], _prompt(block))
+            Call(block["id"], text_or_none(block.get("name")), _prompt(block))
             for block in blocks
             if block.get("type") == "tool_use" and isinstance(block.get("id"), str)
         )

@@ -49,6 +49,7 @@ from tt_debugger.formats.shared.reading import Place, PlainEntry, Plainly, Readi
 
 _CARRIERS = frozenset(("attachment", "system"))
 """Those of them that hold no message, but others hang on them."""
+_LONGEST_NAME = 40
 _TITLES = {
     "custom-title": ("customTitle", 3),
     "agent-name": ("agentName", 2),
@@ -114,6 +115,7 @@ class _Notes(TypedDict):
 
     messages: dict[str, int]
     calls: dict[str, int]
+    tools: dict[str, str]
     prompts: dict[str, int]
     results: list[tuple[int, tuple[str, ...]]]
     agents: dict[str, str]
@@ -150,6 +152,8 @@ class ClaudeReading(Reading):
         """The row of each message of the model, by its id."""
         self.calls: dict[str, int] = {}
         """The row of each call of a tool, by its id."""
+        self.tools: dict[str, str] = {}
+        """The tool of each call, by the id of the call."""
         self.called_before: list[tuple[str, int]] = []
         """Calls whose id a later one has too."""
         self.prompts: dict[str, int] = {}
@@ -248,11 +252,19 @@ class ClaudeReading(Reading):
         self._take_agent(call, text_or_none(as_map(record.get("data")).get("agentId")))
         self.take_aside("progress", place)
 
-    def _take_call(self, name: str, row: int) -> None:
+    def _take_call(self, name: str, tool: str | None, row: int) -> None:
         before = self.calls.get(name)
         if before is not None and before != row:
             self.called_before.append((name, before))
         self.calls[name] = row
+        if tool:
+            self.tools[name] = tool
+
+    def _take_answers(self, names: tuple[str, ...], row: int) -> None:
+        self.results.append((row, names))
+        tool = self.tools.get(names[0])
+        if tool is not None:
+            self.heads.named[row] = summary_line(tool, _LONGEST_NAME)
 
     def _take_agent(self, call: str | None, agent: str | None) -> None:
         if call is not None and agent is not None:
@@ -302,7 +314,7 @@ class ClaudeReading(Reading):
             row = self._take_answer(line, rows, span)
             for block in line.message.content:
                 if not isinstance(block, str) and block.id is not None:
-                    self._take_call(block.id, row)
+                    self._take_call(block.id, block.name, row)
                     if block.prompt is not None:
                         self.prompts.setdefault(block.prompt, row)
             return row
@@ -317,7 +329,7 @@ class ClaudeReading(Reading):
                 ]
             )
             if names:
-                self.results.append((row, names))
+                self._take_answers(names, row)
                 if isinstance(line.outcome, Outcome):
                     self._take_agent(names[0], line.outcome.agent_id)
         else:
@@ -367,11 +379,11 @@ class ClaudeReading(Reading):
         if isinstance(entry.parent, str) and entry.parent in self.links.passed:
             self.passed_by.add(row)
         for call in entry.calls:
-            self._take_call(call.id, row)
+            self._take_call(call.id, call.tool, row)
             if call.prompt is not None:
                 self.prompts.setdefault(call.prompt, row)
         if entry.answers:
-            self.results.append((row, entry.answers))
+            self._take_answers(entry.answers, row)
             self._take_agent(entry.answers[0], entry.agent)
 
     def _keep_between(self, row: int, known: str, own_id: str, parent: object) -> None:

@@ -13,18 +13,16 @@ from typing import Any, ClassVar
 
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
-from tt_debugger.formats.codex.base import history_of
-from tt_debugger.formats.codex.reading import FORMAT, CodexReading
 from tt_debugger.formats.codex.records import (
     COMPACTED,
     EVENT,
+    FORMAT,
     ITEM,
     META,
     TURN,
     entry_of,
     thread_of_file,
 )
-from tt_debugger.formats.codex.replay import CodexRules
 from tt_debugger.formats.codex.threads import ARCHIVED, SESSIONS, name_of, rollout_of
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records, may_be_named
 from tt_debugger.formats.shared.places import folder_named
@@ -41,7 +39,6 @@ class Codex(JsonlFile):
     format: ClassVar[str] = FORMAT
     about: ClassVar[str] = "rollouts of the OpenAI Codex CLI, also compressed (JSONL, zstd)"
     verified: ClassVar[str] = "the agent's own requests (codex-cli 0.171)"
-    reading: ClassVar[type[Reading]] = CodexReading
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -80,6 +77,9 @@ class Codex(JsonlFile):
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give the rules for a session, which may go on from the history of another one."""
+        from tt_debugger.formats.codex.base import history_of
+        from tt_debugger.formats.codex.replay import CodexRules
+
         history = history_of(self.location, session, uncompacted=uncompacted)
         return CodexRules(history, uncompacted=uncompacted)
 
@@ -87,7 +87,14 @@ class Codex(JsonlFile):
         """Give the rollout of a thread that was started as a subagent."""
         return rollout_of(self.location, name)
 
+    def _reading_class(self) -> type[Reading]:
+        from tt_debugger.formats.codex.reading import CodexReading
+
+        return CodexReading
+
     def _new_reading(self) -> Reading:
+        from tt_debugger.formats.codex.reading import CodexReading
+
         reading = super()._new_reading()
         if isinstance(reading, CodexReading):
             reading.flaw = self._flaw

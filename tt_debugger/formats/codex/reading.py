@@ -36,6 +36,7 @@ from tt_debugger.formats.codex.origins import Origin, chain_of, origin_in
 from tt_debugger.formats.codex.records import (
     DISPLAY_ONLY,
     EVENT,
+    FORMAT,
     GHOST,
     ITEM,
     ITEMS,
@@ -57,7 +58,6 @@ from tt_debugger.formats.shared.message_heads import record_head
 from tt_debugger.formats.shared.promises import unmatched_results
 from tt_debugger.formats.shared.reading import Place, Reading, Verdict, moment_of
 
-FORMAT = "codex"
 _CWD = re.compile(r"<cwd>([^<]{1,4096})</cwd>")
 _LONGEST_NAME = 40
 _VERDICTS = {

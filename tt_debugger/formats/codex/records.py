@@ -15,6 +15,7 @@ import msgspec
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.response_items import CALLS, OUTPUTS
 
+FORMAT = "codex"
 META, ITEM, COMPACTED = "session_meta", "response_item", "compacted"
 TURN, EVENT = "turn_context", "event_msg"
 ITEMS = frozenset(

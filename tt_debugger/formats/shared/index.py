@@ -18,7 +18,7 @@ from tt_debugger.core.model import BLOCK, Extent, Heads, Session, SessionId, Spa
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.storage.index_cache import Entry
 
-LAYOUT = 3
+LAYOUT = 4
 """To be raised with every change of what is read or how it is kept."""
 
 
@@ -38,6 +38,7 @@ class _Facts(msgspec.Struct, frozen=True):
     number: int
     """The number of the line after the last."""
     parts: dict[int, tuple[Span, ...]]
+    named: dict[int, str]
     aliases: dict[str, int]
     subsessions: dict[int, tuple[str, ...]]
 
@@ -60,6 +61,7 @@ def parts_of(reading: Reading, session: Session, number: int) -> dict[str, bytes
         session.findings,
         number,
         session.heads.parts,
+        session.heads.named,
         dict(session.aliases),
         dict(session.subsessions),
     )
@@ -106,7 +108,7 @@ class CachedIndex:
         facts = msgspec.msgpack.decode(entry.part("facts"), type=_Facts)
         parents: array[int] = array("q", entry.part("parents"))
         heads = Heads.restored(entry.part, entry.block, empty.heads.describe)
-        heads.parts = facts.parts
+        heads.parts, heads.named = facts.parts, facts.named
         if not len(parents) == len(heads) == facts.count:
             raise ValueError(
                 f"{len(parents)} parents and {len(heads)} heads of {facts.count} rows"

@@ -18,8 +18,6 @@ from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.places import folder_named
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.formats.tau.entries import ENTRIES
-from tt_debugger.formats.tau.reading import TauReading
-from tt_debugger.formats.tau.replay import TauRules
 from tt_debugger.store import Match, Probe
 
 
@@ -29,7 +27,6 @@ class Tau(JsonlFile):
     format: ClassVar[str] = "tau"
     about: ClassVar[str] = "session trees of the Tau coding agent (JSONL)"
     verified: ClassVar[str] = "the agent's own replay at every node (tau-ai 0.4.8)"
-    reading: ClassVar[type[Reading]] = TauReading
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -54,7 +51,14 @@ class Tau(JsonlFile):
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give Tau's rules; they are the same for every session."""
+        from tt_debugger.formats.tau.replay import TauRules
+
         return TauRules(uncompacted=uncompacted)
+
+    def _reading_class(self) -> type[Reading]:
+        from tt_debugger.formats.tau.reading import TauReading
+
+        return TauReading
 
 
 STORE = Tau
