@@ -202,6 +202,8 @@ def test_what_the_cursor_only_passes_is_not_rendered(
         return exported(points, what, form, *more, **rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr("tt_debugger.tui.exporter.exported", rendering)
+    # Long enough for four keys on a busy machine.
+    monkeypatch.setattr("tt_debugger.tui.exporter.PAUSE", 1.0)
 
     async def script(pilot):
         async with Opened(pilot) as dialog:
