@@ -328,7 +328,7 @@ def claude_session() -> bytes:
     return jsonl({**own, "sessionId": "s", "cwd": "/dev", "version": "2.1.1", "message": message})
 
 
-def test_a_file_whose_name_is_no_text_is_listed_with_the_others(home: Path):
+def test_a_file_whose_name_is_no_text_is_listed_with_the_others():
     name = os.fsdecode(b"\xff\xfe.jsonl")
     shutil.copyfile(FIXTURES / "tau" / "compacted.jsonl", name)
     shutil.copyfile(FIXTURES / "tau" / "compacted.jsonl", "plain.jsonl")
