@@ -7,8 +7,10 @@ word before, and `id<` is a root. So `a b c d<b` is a run of three, and a branch
 from __future__ import annotations
 
 import json
+import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,21 @@ def session_of(content: bytes, format_name: str, folder: Path) -> Session:
     loaded.session.take_in()
     store.close()
     return loaded.session
+
+
+def database_of(path: Path, *scripts: str) -> Path:
+    """Build a database by scripts of statements, one after the other."""
+    path.parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(path)) as made:
+        for script in scripts:
+            made.executescript(script)
+    return path
+
+
+def fixture_database(format_name: str, path: Path, *more: str) -> Path:
+    """Build the database of a format's fixture folder anew, with more statements."""
+    script = (FIXTURES / format_name / "sessions.sql").read_text()
+    return database_of(path, "pragma page_size = 1024", script, *more)
 
 
 def files_of(location: Path) -> list[Path]:

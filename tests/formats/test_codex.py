@@ -493,6 +493,32 @@ def test_a_line_that_the_agent_cannot_read_is_shown_and_not_resumed(tmp_path: Pa
     store.close()
 
 
+def test_what_follows_gaps_hangs_on_what_stands_before_them(tmp_path: Path):
+    gaps = ("torn", "", "torn", "")
+    content = jsonl(meta(), *gaps, user("U1"), *gaps, user("U2"), answer("A2"), *gaps)
+    session = session_of(content, "codex", tmp_path)
+
+    assert list(session.parents) == [-1, -1, -1, -1, -1, 2, 5, -1, -1]
+    assert session.active == 6
+
+
+def test_of_many_gaps_each_is_asked_for_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[int] = []
+    is_gap = Heads.is_gap
+
+    def counting(heads: Heads, row: int) -> bool:
+        asked.append(row)
+        return is_gap(heads, row)
+
+    monkeypatch.setattr(Heads, "is_gap", counting)
+    session = session_of(jsonl(meta(), *("torn", "") * 300), "codex", tmp_path)
+
+    assert len(session) == 300
+    assert len(asked) < 10 * len(session)
+
+
 def refusals(records: list[dict[str, Any]], folder: Path) -> list[str]:
     session = session_of(jsonl(*records), "codex", folder)
     return [each.message for each in session.findings if each.code is Code.AGENT_REFUSES]

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
-from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import FIXTURES, facts, ids_of, load, replay_of, said
+from builders import FIXTURES, facts, fixture_database, ids_of, load, replay_of, said
 
 from tt_debugger.core.model import Kind, SessionId
 from tt_debugger.debugger import Debugger
 from tt_debugger.formats.goose import Goose, GooseRows
 
 HERE = FIXTURES / "goose"
-
-
-def made(path: Path, *more: str) -> Path:
-    """Build the database of the fixture anew, with more statements."""
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("pragma page_size = 1024")
-        database.executescript((HERE / "sessions.sql").read_text())
-        for statement in more:
-            database.execute(statement)
-        database.commit()
-    return path
+made = partial(fixture_database, "goose")
 
 
 @pytest.fixture

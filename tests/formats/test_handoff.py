@@ -180,6 +180,16 @@ def test_bytes_that_are_no_text_are_told(tmp_path: Path):
     store.close()
 
 
+def test_a_replacement_character_that_was_written_down_is_text(tmp_path: Path):
+    path = tmp_path / "HANDOFF.md"
+    path.write_bytes("\ufeff# Handoff\nNext step: caf\ufffd\n".encode())
+    store, loaded = load(path, "handoff")
+
+    assert replay_of(store, loaded.session).state(0)["next_step"] == "caf\ufffd"
+    assert codes(loaded.session.findings) == []
+    store.close()
+
+
 def test_a_handoff_is_linked_to_the_checkpoint_that_it_names(tmp_path: Path):
     session_file(tmp_path, "2026-05-04T16:00:00Z")
     store, loaded = load(handoff(tmp_path, "session.jsonl#0000"), "handoff")

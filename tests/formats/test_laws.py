@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from builders import (
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import bent_files, damaged_files, fixture_lines, pieces_of
+from writers import in_place, renamed_over
 
 from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import Append, fold
@@ -326,16 +328,6 @@ def test_a_session_that_was_given_out_stays_as_it_was(path: Path):
     store.close()
 
 
-def in_place(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-
-
-def renamed_over(path: Path, content: bytes) -> None:
-    other = path.with_suffix(".tmp")
-    other.write_bytes(content)
-    other.replace(path)
-
-
 def sample(name: str) -> list[bytes]:
     """Give the lines of the first fixture of a format that has enough sound ones to be cut."""
     return next(
@@ -534,19 +526,29 @@ def check_in_all_ways(store: Store, session: Session, location: Path) -> None:
     assert 0 <= session.extent.skipped <= session.extent.size
 
 
-@given(st.sampled_from(OTHER_FILES), st.data())
-def test_whatever_happens_to_a_document_or_a_folder_what_is_left_is_shown(
-    path: Path, file: tuple[str, Path], data: st.DataObject
-):
+def check_what_is_left(
+    path: Path,
+    file: tuple[str, Path],
+    data: st.DataObject,
+    hurt: Callable[[bytes], st.SearchStrategy[bytes]],
+) -> None:
+    """Check what is shown of a location of which one file was hurt in some way."""
     name, fixture = file
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         location = copied(fixture, Path(folder))
-        hurt = data.draw(st.sampled_from(files_of(location)))
-        hurt.write_bytes(data.draw(documents_damaged(hurt.read_bytes())))
+        chosen = data.draw(st.sampled_from(files_of(location)))
+        chosen.write_bytes(data.draw(hurt(chosen.read_bytes())))
         with suppress(CannotReadError):
             store, loaded = load(location, name)
             check_in_all_ways(store, loaded.session, location)
             store.close()
+
+
+@given(st.sampled_from(OTHER_FILES), st.data())
+def test_whatever_happens_to_a_document_or_a_folder_what_is_left_is_shown(
+    path: Path, file: tuple[str, Path], data: st.DataObject
+):
+    check_what_is_left(path, file, data, documents_damaged)
 
 
 @st.composite
@@ -563,15 +565,7 @@ def documents_bent(draw: st.DrawFn, content: bytes) -> bytes:
 def test_whatever_type_a_field_of_a_document_has_all_of_it_is_shown(
     path: Path, file: tuple[str, Path], data: st.DataObject
 ):
-    name, fixture = file
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        location = copied(fixture, Path(folder))
-        bent = data.draw(st.sampled_from(files_of(location)))
-        bent.write_bytes(data.draw(documents_bent(bent.read_bytes())))
-        with suppress(CannotReadError):
-            store, loaded = load(location, name)
-            check_in_all_ways(store, loaded.session, location)
-            store.close()
+    check_what_is_left(path, file, data, documents_bent)
 
 
 @given(st.sampled_from(OTHER_FILES), st.data())

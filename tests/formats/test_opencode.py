@@ -8,11 +8,12 @@ import shutil
 import sqlite3
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import FIXTURES, facts, ids_of, load, replay_of
+from builders import FIXTURES, facts, fixture_database, ids_of, load, replay_of
 
 from tt_debugger.core.model import Kind, SessionId, Usage
 from tt_debugger.debugger import Debugger
@@ -24,19 +25,9 @@ from tt_debugger.storage.probe import probe
 from tt_debugger.store import Follows, Probe, unheard
 
 HERE = FIXTURES / "opencode"
+made = partial(fixture_database, "opencode")
 DATABASE = HERE / "sessions.db"
 STORAGE = HERE / "storage"
-
-
-def made(path: Path, *more: str) -> Path:
-    """Build the database of the fixture anew, with more statements."""
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("pragma page_size = 1024")
-        database.executescript((HERE / "sessions.sql").read_text())
-        for statement in more:
-            database.execute(statement)
-        database.commit()
-    return path
 
 
 def said(role: str, *blocks: dict[str, Any]) -> dict[str, Any]:

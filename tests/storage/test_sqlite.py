@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from builders import database_of
 
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import recognise
@@ -43,13 +44,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def made(path: Path, script: str, *more: str) -> str:
-    path.parent.mkdir(exist_ok=True)
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript(script)
-        for statement in more:
-            database.execute(statement)
-        database.commit()
-    return str(path)
+    return str(database_of(path, script, *more))
 
 
 def everything_beside(path: Path) -> dict[str, tuple[bytes, int]]:

@@ -100,8 +100,6 @@ class BundleReading(Reading):
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the point that the bundle is about is the active leaf."""
-        last = self.heads.not_gap_before(len(self.heads))
-        active = self.about.get("B", self.about.get("A", last))
         points = tuple(self.about[point] for point in ("A", "B") if point in self.about)
         return Session(
             self.session_id,
@@ -110,7 +108,7 @@ class BundleReading(Reading):
             linked.ids,
             linked.parents,
             self.labels,
-            active=None if active < 0 else active,
+            active=self.about.get("B", self.about.get("A", self.last_row)),
             title=self.head.title,
             cwd=self.head.cwd,
             extent=extent,

@@ -28,6 +28,7 @@ from tt_debugger.formats.shared.transcript import (
     Transcript,
     message_entry,
     other_entry,
+    with_entries,
 )
 from tt_debugger.formats.shared.transcript_files import (
     FileRead,
@@ -128,11 +129,10 @@ class Cline(TranscriptFolder):
         entries = list(_named(each for each in pieces if isinstance(each, Entry)))
         is_whole = len(entries) == len(pieces)
         facts = _facts(entries, shown if is_whole else [_without_index(each) for each in shown])
-        told = iter(facts)
-        pieces = [next(told) if isinstance(each, Entry) else each for each in pieces]
+        pieces = with_entries(pieces, facts)
         used = {each.file for each in entries}
         pieces += (no_entry(each) for name, each in files.items() if name not in used)
-        title = next(_said(shown, "task"), None)
+        title = _task(shown)
         return Transcript(
             id=PurePath(self.location).name,
             pieces=pieces,
@@ -153,7 +153,7 @@ def _of_list(file: FileRead, pieces: Iterable[Element | Lost]) -> Iterator[Piece
         record = piece.value
         # Cline's own keys stand beside those of the message that was sent.
         make = message_entry if is_message(record) else other_entry
-        entry = make(record, piece.place, name=_name(piece))
+        entry = make(record, piece.place, name=piece.place.name)
         model = as_map(record.get("modelInfo"))
         puts = _settings(model.get("modelId"), model.get("providerId"))
         told = msgspec.structs.replace(entry.told, puts=puts)
@@ -177,13 +177,9 @@ def _of_window(file: FileRead) -> Iterator[Piece]:
                 body=record,
                 time=time_in(record),
                 place=piece.place,
-                name=_name(piece),
+                name=piece.place.name,
             ),
         )
-
-
-def _name(piece: Element) -> str:
-    return piece.place.name
 
 
 def _named(entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -191,13 +187,13 @@ def _named(entries: Iterable[Entry]) -> Iterator[Entry]:
     tools: dict[str | None, str] = {}
     for entry in entries:
         tools |= {each.id: each.name for each in calls_in(entry.body) if each.id is not None}
-        name = next((tools.get(each.call) for each in results_in(entry.body)), None)
-        if entry.head.kind is Kind.TOOL_RESULT and name is not None:
-            yield msgspec.structs.replace(
-                entry, head=msgspec.structs.replace(entry.head, name=name)
-            )
-        else:
+        answered = results_in(entry.body) if entry.head.kind is Kind.TOOL_RESULT else ()
+        name = next((tools.get(each.call) for each in answered), None)
+        if name is None:
             yield entry
+        else:
+            head = msgspec.structs.replace(entry.head, name=name)
+            yield msgspec.structs.replace(entry, head=head)
 
 
 def _facts(entries: Sequence[Entry], shown: Sequence[dict[str, Any]]) -> list[Entry]:
@@ -297,13 +293,13 @@ def _settings(model: Any, provider: Any) -> dict[str, Any]:
     return {key: value for key, value in said.items() if isinstance(value, str)}
 
 
-def _said(shown: Iterable[Mapping[str, Any]], kind: str) -> Iterator[str]:
-    """Give the texts of the window of a kind; the first of all is the task itself."""
+def _task(shown: Iterable[Mapping[str, Any]]) -> str | None:
+    """Give the task as the window says it: the text that is shown first of all is one too."""
     for place, each in enumerate(shown):
-        text = each.get("text")
-        is_first = place == 0 and each.get("say") == "text"
-        if isinstance(text, str) and (each.get("say") == kind or is_first):
-            yield text
+        is_one = each.get("say") == "task" or (place == 0 and each.get("say") == "text")
+        if is_one and isinstance(each.get("text"), str):
+            return each["text"]
+    return None
 
 
 STORE = Cline

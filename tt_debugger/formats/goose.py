@@ -18,7 +18,7 @@ from tt_debugger.core.findings import Code, Finding
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Extent, Kind, Session
 from tt_debugger.core.replay import Body, Rules
-from tt_debugger.core.tree import Linked
+from tt_debugger.core.tree import NO_ROW, Linked
 from tt_debugger.formats.shared.delegating import Delegating
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.message_heads import head_of, record_head, time_in
@@ -28,10 +28,10 @@ from tt_debugger.formats.shared.reading import Place, Reading
 from tt_debugger.formats.shared.transcript import (
     Entry,
     LostFile,
-    Piece,
     Told,
     Transcript,
     TranscriptRules,
+    with_entries,
 )
 from tt_debugger.formats.shared.transcript_rows import Row, TranscriptRows, json_of, lost_row
 from tt_debugger.storage.probe import has_columns
@@ -87,16 +87,15 @@ class GooseReading(Reading):
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session: each message goes on from the one before."""
-        active = self.heads.not_gap_before(len(self.heads))
         is_gap, before = self.heads.is_gap, self.heads.not_gap_before
-        parents = (-1 if is_gap(row) else before(row) for row in range(len(self.heads)))
+        parents = (NO_ROW if is_gap(row) else before(row) for row in range(len(self.heads)))
         return Session(
             self.session_id,
             FORMAT,
             self.heads,
             linked.ids,
             array("q", parents),
-            active=None if active < 0 else active,
+            active=self.last_row,
             title=self.title,
             cwd=self.cwd,
             extent=extent,
@@ -163,8 +162,7 @@ class GooseRows(TranscriptRows):
         summary = max(
             (place for place, each in enumerate(entries) if _is_summary(each)), default=-1
         )
-        told = iter(_told(entries, summary))
-        pieces: list[Piece] = [next(told) if isinstance(each, Entry) else each for each in read]
+        pieces = with_entries(read, _told(entries, summary))
         title = text_or_none(row["name"]) or text_or_none(row["description"])
         config = as_map(json_of(row["model_config_json"]).value)
         start = {

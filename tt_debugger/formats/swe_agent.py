@@ -86,7 +86,7 @@ class SweAgent(TranscriptFile):
         start = _settings(read.members)
         return Transcript(
             id=own,
-            pieces=list(_in_order(read)),
+            pieces=_in_order(read),
             size=len(data),
             start=start,
             cwd=start.get("cwd"),
@@ -94,7 +94,7 @@ class SweAgent(TranscriptFile):
         )
 
 
-def _in_order(read: ObjectRead) -> Iterator[Piece]:
+def _in_order(read: ObjectRead) -> list[Piece]:
     """Give all pieces in the order of the file, but for the steps, which say more of messages."""
     steps = read.pieces("trajectory")
     history = read.pieces("history") or read.pieces("messages")
@@ -106,7 +106,7 @@ def _in_order(read: ObjectRead) -> Iterator[Piece]:
         found += map(_step, steps)
     found = _with_end(found, read.members.get("info"))
     found += read.lost
-    return iter(sorted(found, key=_offset))
+    return sorted(found, key=_offset)
 
 
 def _offset(piece: Piece) -> int:

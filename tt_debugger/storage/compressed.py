@@ -6,7 +6,6 @@ which goes with it. It is bounded: a few kilobytes can hold terabytes of nothing
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -122,7 +121,7 @@ class CompressedFile(RegularFile):
         self._kept.close()
 
     def _stamp(self) -> tuple[int, int]:
-        status = os.fstat(self._descriptor)
+        status = self.status()
         return status.st_size, status.st_mtime_ns
 
     def _take(self, wanted: int) -> None:

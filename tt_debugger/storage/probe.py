@@ -50,7 +50,10 @@ def probe(location: str) -> Probe:
     files that may hold sessions, nor a database whose tables can be told.
     """
     if location != STDIN and _is_folder(location):
-        return _probe_folder(location)
+        inside = folder_probe(location)
+        if not inside.size:
+            raise folder_refused(location)
+        return inside
     file = opened(location)
     try:
         seen = probe_of(file)
@@ -60,6 +63,27 @@ def probe(location: str) -> Probe:
         tables = tuple(tables_of(location).items())
         return DatabaseProbe(location, seen.name, b"", seen.size, tables=tables)
     return seen
+
+
+def folder_probe(location: str) -> FolderProbe:
+    """Look at a folder once; its size is 0 where neither files nor folders are to be seen.
+
+    Raises CannotReadError where it cannot be listed.
+    """
+    every = list(files_under(location, most_deep=0, most_names=MOST_INSIDE))
+    found = [each for each in every if isinstance(each, FileFound) and each.size]
+    folders = tuple(
+        PurePath(each.path).name
+        for each in every
+        if isinstance(each, PassedBy) and each.why is Why.TOO_DEEP
+    )
+    inside = tuple(
+        Inside(PurePath(each.path).name, each.size, _first_bytes(each) if n < MOST_HEADS else None)
+        for n, each in enumerate(found)
+    )
+    # Not 0 where there are folders alone: that would say that there is nothing.
+    size = sum(each.size for each in found) or len(folders)
+    return FolderProbe(location, PurePath(location).name, b"", size, inside, folders=folders)
 
 
 def probe_of(file: RegularFile) -> Probe:
@@ -74,25 +98,6 @@ def _is_folder(location: str) -> bool:
         return Path(location).is_dir()
     except (OSError, ValueError):
         return False
-
-
-def _probe_folder(location: str) -> Probe:
-    every = list(files_under(location, most_deep=0, most_names=MOST_INSIDE))
-    found = [each for each in every if isinstance(each, FileFound) and each.size]
-    folders = tuple(
-        PurePath(each.path).name
-        for each in every
-        if isinstance(each, PassedBy) and each.why is Why.TOO_DEEP
-    )
-    if not found and not folders:
-        raise folder_refused(location)
-    inside = tuple(
-        Inside(PurePath(each.path).name, each.size, _first_bytes(each) if n < MOST_HEADS else None)
-        for n, each in enumerate(found)
-    )
-    # Not 0 where there are folders alone: that would say that there is nothing.
-    size = sum(each.size for each in found) or len(folders)
-    return FolderProbe(location, PurePath(location).name, b"", size, inside, folders=folders)
 
 
 def _first_bytes(found: FileFound) -> bytes | None:

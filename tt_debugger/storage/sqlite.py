@@ -69,9 +69,9 @@ class Seen(msgspec.Struct, frozen=True):
         return sum(max(each[0], 0) for each in self.files if each is not None)
 
     @property
-    def changed(self) -> int:
-        """When the newest of them was written to, in nanoseconds since 1970."""
-        return max((each[1] for each in self.files if each is not None), default=0)
+    def times(self) -> tuple[int, ...]:
+        """When each of them was written to, in nanoseconds since 1970."""
+        return tuple(each[1] for each in self.files if each is not None)
 
 
 def is_database(location: str) -> bool:
@@ -91,6 +91,11 @@ def is_database(location: str) -> bool:
 def look_at(location: str) -> Seen:
     """Tell how a database looks, so that it can be seen later whether it has changed."""
     return Seen(tuple(_status(path) for path in _files(location)))
+
+
+def sides_of(location: str) -> Sequence[Path]:
+    """Give the files beside a database to which is written first; they need not be there."""
+    return _files(location)[1:]
 
 
 class Database:

@@ -184,3 +184,8 @@ def text_in(content: object) -> str:
         return content
     texts = (text_or_none(as_map(each).get("text")) for each in as_list(content))
     return "\n".join(text for text in texts if text is not None)
+
+
+def blocks_in(content: object) -> list[Any]:
+    """Give the blocks of a message: its content, or its text as the only block."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else as_list(content)

@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Head, Kind, Role
 from tt_debugger.core.text import summary_line
-from tt_debugger.formats.claude_code.entries import text_in
+from tt_debugger.formats.claude_code.entries import blocks_in, text_in
 from tt_debugger.formats.shared.message_heads import head_of, record_head
 
 _TAGGED = re.compile(r"\s*<(command-name|command-message|local-command-[a-z]+|bash-[a-z]+)>")
@@ -47,13 +49,9 @@ def message_of(records: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         whole |= as_map(each)
     if len(messages) > 1:
         whole["content"] = [
-            block for each in messages for block in _blocks(as_map(each).get("content"))
+            block for each in messages for block in blocks_in(as_map(each).get("content"))
         ]
     return whole
-
-
-def _blocks(content: object) -> list[Any]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else as_list(content)
 
 
 def head_of_lines(body: Any) -> Head:
@@ -76,13 +74,13 @@ def head_of_lines(body: Any) -> Head:
 def _answer_head(record: Mapping[str, Any], message: dict[str, Any]) -> Head:
     head, _ = head_of(message)
     failed = head.failed or record.get("isApiErrorMessage") is True
-    return _with(head, failed=failed)
+    return msgspec.structs.replace(head, failed=failed)
 
 
 def _user_head(record: Mapping[str, Any], message: dict[str, Any]) -> Head:
     head, _ = head_of(message)
     if head.kind is Kind.TOOL_RESULT:
-        return _with(head, name=_tool_of(record) or head.name)
+        return msgspec.structs.replace(head, name=_tool_of(record) or head.name)
     text = text_in(message.get("content"))
     if record.get("isCompactSummary"):
         return _put_in("summary", text)
@@ -108,17 +106,6 @@ def _command_head(tag: str, text: str) -> Head:
         return Head(Kind.SETTING, Role.SYSTEM, "command", summary_line(said))
     name = "output" if "stdout" in tag or "stderr" in tag else "note"
     return _put_in(name, _TAG.sub("", text))
-
-
-def _with(head: Head, *, name: str | None = None, failed: bool | None = None) -> Head:
-    return Head(
-        head.kind,
-        head.role,
-        head.name if name is None else name,
-        head.summary,
-        usage=head.usage,
-        failed=head.failed if failed is None else failed,
-    )
 
 
 _OUTCOMES = (

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.core.findings import Code, Finding
 from tt_debugger.core.model import Session
+from tt_debugger.core.placed import finding_at
 from tt_debugger.core.text import counted
 from tt_debugger.formats.claude_code.tree import Written, healed_root
+from tt_debugger.formats.shared.reading import lost_before
 
 OLDER = "Claude Code 2.1.19 and before"
 
@@ -29,68 +31,52 @@ def older_versions(
         return
     for row, heir in healed.items():
         gap = (session.heads.time(row) or 0) - (session.heads.time(heir) or 0)
-        yield _at(
+        yield finding_at(
             session,
             row,
+            Code.VERSIONS_DIFFER,
             f"when it resumes, Claude Code goes on from {session.ids[heir]}, {gap:.3g} s before",
             f"{OLDER} starts the context here and sends nothing of what stands before",
-            Code.VERSIONS_DIFFER,
         )
-    yield from _lost_history(session, lost, healed)
+    root = healed_root(session.active, session.tree, healed)
+    if root in lost and root:
+        yield lost_before(session, root, "Claude Code")
     path = set(session.active_path)
     on_progress = sorted(passed_by & path)
     if on_progress:
-        yield _at(
+        yield finding_at(
             session,
             on_progress[0],
+            Code.VERSIONS_DIFFER,
             f"{counted(len(on_progress), 'row')} on this path hang on lines of progress",
             "Claude Code 2.0.76 and before sends nothing of what stands before such a line",
-            Code.VERSIONS_DIFFER,
         )
     side_by_side = _side_by_side(written, path)
     if side_by_side:
-        yield _at(
+        yield finding_at(
             session,
             side_by_side[0],
+            Code.VERSIONS_DIFFER,
             f"in {counted(len(side_by_side), 'message')} several tools ran side by side",
             f"{OLDER} sends only the last call of such a message, and its result",
-            Code.VERSIONS_DIFFER,
         )
     kept = sorted(preserved & path)
     if kept:
-        yield _at(
+        yield finding_at(
             session,
             kept[-1],
+            Code.VERSIONS_DIFFER,
             "the compaction names messages that stay as they were",
             f"{OLDER} sends only the summary",
-            Code.VERSIONS_DIFFER,
         )
     newest = _newest(session, written)
     if newest is not None and newest not in path and not _is_below(session, newest):
-        yield _at(
+        yield finding_at(
             session,
             newest,
+            Code.VERSIONS_DIFFER,
             f"Claude Code goes on at {session.ids[session.active]}, though this is newer",
             f"{OLDER} goes on at the newest time",
-            Code.VERSIONS_DIFFER,
-        )
-
-
-def _lost_history(
-    session: Session, lost: AbstractSet[int], healed: Mapping[int, int]
-) -> Iterator[Finding]:
-    """Say what the newest version drops too: all before a root whose parent is missing."""
-    if session.active is None:
-        return
-    root = healed_root(session.active, session.tree, healed)
-    if root in lost and root:
-        yield _at(
-            session,
-            root,
-            f"Claude Code starts the context at {session.ids[root]} and sends nothing of what"
-            f" stands before it (rows 1 to {root})",
-            "its parent is missing; the earlier checkpoints are shown as their own tree",
-            Code.AGENT_LOSES,
         )
 
 
@@ -121,14 +107,3 @@ def _newest(session: Session, written: Written) -> int | None:
 def _is_below(session: Session, row: int) -> bool:
     """Tell whether a row descends from the active leaf."""
     return session.active is not None and session.tree.is_ancestor(session.active, row)
-
-
-def _at(session: Session, row: int, message: str, hint: str, code: Code) -> Finding:
-    return finding(
-        code,
-        message,
-        hint=hint,
-        line=session.heads.line(row),
-        offset=session.heads.offset(row),
-        checkpoint=session.ids[row],
-    )

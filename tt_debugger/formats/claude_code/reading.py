@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypedDict
 
 import msgspec
 
-from tt_debugger.core.findings import Code, Finding, Severity, finding
+from tt_debugger.core.findings import Code, Finding, Severity
 from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.model import (
     KIND_NUMBERS,
@@ -26,6 +26,7 @@ from tt_debugger.core.model import (
     Session,
     Span,
 )
+from tt_debugger.core.placed import finding_at
 from tt_debugger.core.refs import quoted
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import Linked, Links
@@ -204,7 +205,7 @@ class ClaudeReading(Reading):
         else:
             if kind not in ASIDES:
                 self._note_unknown(kind, place, "kept beside the tree, in which it has no place")
-            self._take_aside(kind, record)
+            self._keep_in_mind(kind, record)
             self.take_aside(kind or "record", place)
 
     def _take_chained(self, record: dict[str, Any], place: Place) -> None:
@@ -218,7 +219,8 @@ class ClaudeReading(Reading):
         if self.prompt is None and is_prompt(record):
             self.prompt = summary_line(text_in(as_map(record.get("message")).get("content")))
         row = len(self.heads)
-        if record.get("subtype") == "compact_boundary":
+        is_boundary = record.get("subtype") == "compact_boundary"
+        if is_boundary:
             if not entry.parent:
                 self.boundaries.add(row)
                 entry.parent = record.get("logicalParentUuid")
@@ -227,7 +229,7 @@ class ClaudeReading(Reading):
         if entry.is_sidechain and entry.parent is None and entry.type == "user":
             self.roots.append((row, text_in(as_map(record.get("message")).get("content"))))
         self._enter(entry, place.line, place.offset, place.length, place.name)
-        if record.get("subtype") == "compact_boundary":
+        if is_boundary:
             # What hangs on what it sums up goes on without it.
             self.carriers.discard(row)
 
@@ -270,7 +272,7 @@ class ClaudeReading(Reading):
         if call is not None and agent is not None:
             self.agents.setdefault(call, agent)
 
-    def _take_aside(self, kind: str, record: dict[str, Any]) -> None:
+    def _keep_in_mind(self, kind: str, record: dict[str, Any]) -> None:
         """Keep in mind what a line beside the tree says of the session."""
         if kind == "last-prompt" and isinstance(record.get("leafUuid"), str):
             self.leaves.append(record["leafUuid"])
@@ -474,14 +476,8 @@ class ClaudeReading(Reading):
         answered = [(name, row) for row, names in self.results for name in names]
         found = [*unmatched_results(session, (*self.called_before, *self.calls.items()), answered)]
         if len(session) and not self.has_times:
-            found.append(
-                finding(
-                    Code.AGENT_REFUSES,
-                    "no line has a time: Claude Code finds no conversation in the file",
-                    line=session.heads.line(0),
-                    offset=session.heads.offset(0),
-                )
-            )
+            why = "no line has a time: Claude Code finds no conversation in the file"
+            found.append(finding_at(session, 0, Code.AGENT_REFUSES, why))
         found += older_versions(
             session, self._written(), facts.healed, self.lost, self.passed_by, self.preserved
         )

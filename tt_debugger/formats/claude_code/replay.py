@@ -136,12 +136,7 @@ def _said(
 
 def _kept_items(session: Session, kept: Kept) -> list[Item]:
     """Give what stood in the context from one line to another; nothing where either is gone."""
-    # By the rows of all ids, which are made once: a session may be compacted a thousand times.
-    rows = session.rows
-    ends = [
-        None if name is None else rows.get(name, session.aliases.get(name))
-        for name in (kept.first, kept.last)
-    ]
+    ends = [None if name is None else session.row_of(name) for name in (kept.first, kept.last)]
     before: list[Item] = Spine.items(kept.before)
     places = {item.row: place for place, item in enumerate(before)}
     first, last = (None if each is None else places.get(each) for each in ends)

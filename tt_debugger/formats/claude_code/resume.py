@@ -13,6 +13,7 @@ from typing import Any
 
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.replay import Repair
+from tt_debugger.formats.claude_code.entries import blocks_in
 
 NO_CONTENT = "(no content)"
 NO_RESPONSE = "No response requested."
@@ -103,14 +104,10 @@ class _Request:
 
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    blocks, more = _blocks(first.get("content")), _blocks(second.get("content"))
+    blocks, more = [*blocks_in(first.get("content"))], blocks_in(second.get("content"))
     if blocks and more and _is_text(blocks[-1]) and _is_text(more[0]):
         blocks[-1] = {**blocks[-1], "text": f"{blocks[-1]['text']}\n"}
     return {**first, "content": [*blocks, *more]}
-
-
-def _blocks(content: object) -> list[Any]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else [*as_list(content)]
 
 
 def _is_text(block: object) -> bool:

@@ -8,18 +8,14 @@ from functools import partial
 from typing import Any
 
 from tt_debugger.core.changes import State
-from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session
-from tt_debugger.core.replay import Body, Replay
+from tt_debugger.core.replay import Replay
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.codex import Codex
 from tt_debugger.formats.codex.origins import Link, Origin, chain_of
 from tt_debugger.formats.codex.reading import CodexReading, CodexSession
 from tt_debugger.formats.codex.replay import Before, CodexRules, Memo
-from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place
-from tt_debugger.formats.shared.records import Record, records
-from tt_debugger.storage.compressed import opened
-from tt_debugger.storage.files import RegularFile
+from tt_debugger.formats.shared.reading import Place
 from tt_debugger.storage.lines import lines
 
 
@@ -43,18 +39,18 @@ class _BaseReading(CodexReading):
         return None, None
 
 
-class _BaseFile:
+class _BaseFile(Codex):
     """A file of which the beginning is the history of another one."""
 
     def __init__(self, link: Link) -> None:
-        self._file: RegularFile = opened(link.path)
+        super().__init__(link.path)
         try:
-            self.session = self._read(link)
+            self.session = self._up_to(link)
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
-    def _read(self, link: Link) -> Session:
+    def _up_to(self, link: Link) -> Session:
         reading, size, end = _BaseReading(link.path, link.origin), 0, link.origin.offset
         for line in lines(self._file):
             if end is not None and line.offset + line.length > end:
@@ -85,24 +81,6 @@ class _BaseFile:
     @property
     def _facts(self) -> CodexSession:
         return self.session.own
-
-    def bodies(self, rows: Sequence[int]) -> list[Body]:
-        heads = self.session.heads
-        return [
-            None if heads.is_gap(row) else self._body(heads.offset(row), heads.length(row))
-            for row in rows
-        ]
-
-    def _body(self, offset: int | None, length: int | None) -> Body:
-        data = self._file.read(offset or 0, length or 0).removeprefix(BYTE_ORDER_MARK)
-        found = (as_map(each.value) for each in records(data) if isinstance(each, Record))
-        body = next(found, None)
-        if body is None:
-            raise CannotReadError(f"{self._file.path} changed since it was read", "open it again")
-        return body
-
-    def close(self) -> None:
-        self._file.close()
 
 
 class BaseHistory:
@@ -145,7 +123,7 @@ class BaseHistory:
 def _at(row: int, file: _BaseFile, rules: CodexRules) -> tuple[State, Memo]:
     if row == NO_ROW:
         return rules.start(file.session)
-    replay = Replay(file.session, rules, file.bodies)
+    replay = Replay(file.session, rules, partial(file.bodies, file.session))
     return replay.state(row), replay.memo(row)
 
 

@@ -92,7 +92,6 @@ class _Notes(TypedDict):
     meta: dict[str, Any] | None
     meta_place: tuple[int, int]
     has_copy: bool
-    count: int
     last: tuple[int, int, bool]
     gaps: list[int]
     turns: Turns
@@ -123,9 +122,8 @@ class CodexReading(Reading):
         self.meta_place: tuple[int, int] = (0, 0)
         self.has_copy = False
         """Whether a copy of another thread's history may still come."""
-        self.count = 0
         self.last: tuple[int, int, bool] = (0, 0, True)
-        """Line and offset of the last record, and whether it has an ordinal."""
+        """Line and offset of the last record, and whether it has an ordinal; line 0 for none."""
         self.gaps: list[int] = []
         self.turns = Turns()
         self.calls = Calls()
@@ -196,8 +194,7 @@ class CodexReading(Reading):
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Take a record as a checkpoint or an aside."""
         entry = entry_of(record)
-        self.count += 1
-        if self.count == 1 and (entry.type != META or entry.is_bare):
+        if not self.last[0] and (entry.type != META or entry.is_bare):
             self._refuse_beginning(entry, place)
         self.last = (place.line, place.offset, isinstance(record.get("ordinal"), int))
         if self.has_copy and entry.type != META and is_own(self.header, record, entry):
@@ -423,14 +420,12 @@ class CodexReading(Reading):
     def _parents(self) -> array[int]:
         parents = array("q", range(NO_ROW, len(self.heads) - 1))
         for row in self.gaps:
-            parents[row] = NO_ROW
+            # What follows a gap hangs on what stands before it; so does a gap, until its turn.
             if row + 1 < len(parents):
-                parents[row + 1] = self.heads.not_gap_before(row + 1)
+                parents[row + 1] = parents[row]
+            parents[row] = NO_ROW
         for row, parent in self.turns.hung.items():
             parents[row] = parent
-        # A gap after which only gaps follow was given a parent by the one before it.
-        for row in self.gaps:
-            parents[row] = NO_ROW
         return parents
 
     def findings_of(self, session: Session) -> list[Finding]:

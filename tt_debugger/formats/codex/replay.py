@@ -39,8 +39,6 @@ from tt_debugger.formats.shared.context import MESSAGES, Item, Spine, splice_bet
 
 _PLACES = {MODEL: ("model",), EFFORT: ("thinking_level",), "cwd": ("cwd",)}
 """Where in the state a setting stands; the others stand under `settings`."""
-_SUMMARY = -1
-"""The place of the summary that a compaction leaves when it has no history of its own."""
 
 
 class Said(Item, frozen=True, gc=False):
@@ -135,15 +133,14 @@ class CodexRules:
     ) -> tuple[list[Change], Memo]:
         """Put in the place of the context what a compaction leaves."""
         if self._uncompacted:
-            said = Said(row, place=_SUMMARY)
-            memo = msgspec.structs.replace(memo, context=Spine.added(memo.context, said))
+            memo = msgspec.structs.replace(memo, context=Spine.added(memo.context, Said(row)))
             return [Append(MESSAGES, _last_left(payload))], memo
         old: list[Said] = Spine.items(memo.context)
         left = replacement_in(payload)
         if left is None:
-            summary = summary_message(payload)
+            left = [summary_message(payload)]
             kept = [item for item in old if item.is_prompt]
-            new = [*kept, Said(row, place=_SUMMARY, is_prompt=is_prompt(summary))]
+            new = [*kept, Said(row, is_prompt=is_prompt(left[0]))]
         else:
             new = [
                 Said(row, place=place, is_prompt=is_prompt(as_map(each)))
@@ -151,17 +148,14 @@ class CodexRules:
             ]
 
         # A compaction can leave thousands of messages: what it left is made out once.
-        known = {row: _left_by(payload)}
+        known: dict[int, Sequence[Any]] = {NO_ROW: memo.inherited, row: left}
 
         def messages_of(item: Item) -> list[Any]:
-            if item.row == NO_ROW:
-                return [memo.inherited[_place(item)]]
             if item.row not in known:
                 entry = entry_of(as_map(bodies((item.row,))[0]))
                 is_one = entry.type != COMPACTED
                 known[item.row] = [entry.payload] if is_one else _left_by(entry.payload)
-            messages = known[item.row]
-            return [messages[0 if len(messages) == 1 else _place(item)]]
+            return [known[item.row][_place(item)]]
 
         change = splice_between(old, new, messages_of)
         return [change], msgspec.structs.replace(memo, context=Spine.of(new))

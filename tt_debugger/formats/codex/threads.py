@@ -43,8 +43,8 @@ def rollout_of(location: str, thread: str) -> str | None:
             break
     else:
         home = _home_of(location)
-        for name in (SESSIONS, ARCHIVED) if home else ():
-            _find(_names_under(str(Path(home or "", name))), wanted, found)
+        for tree in () if home is None else (Path(home, SESSIONS), Path(home, ARCHIVED)):
+            _find(_names_under(str(tree)), wanted, found)
     return next((found[ending] for ending in ENDINGS if ending in found), None)
 
 

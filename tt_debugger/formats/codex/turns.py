@@ -8,6 +8,7 @@ branch, and the state at any checkpoint is that of its own path.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -109,7 +110,4 @@ def digest(value: Any) -> str:
     text = msgspec.json.encode(value, order="deterministic").decode()
     if len(text) <= _SHORT:
         return text
-    # Most values are short, and this is slow to import.
-    import hashlib
-
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text.encode()).hexdigest()

@@ -10,7 +10,7 @@ import msgspec
 from tt_debugger.core.findings import Code, Finding, Severity
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Extent, Session, SessionId
-from tt_debugger.core.tree import NO_ROW, Linked
+from tt_debugger.core.tree import Linked
 from tt_debugger.formats.copilot.events import (
     COMPACTED,
     SHUTDOWN,
@@ -92,14 +92,13 @@ class CopilotReading(Reading):
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last event is the active leaf."""
-        active = self.heads.not_gap_before(len(self.heads))
         return Session(
             self.session_id,
             "copilot",
             self.heads,
             linked.ids,
             linked.parents,
-            active=None if active == NO_ROW else active,
+            active=self.last_row,
             title=self.title,
             cwd=self.cwd,
             extent=extent,

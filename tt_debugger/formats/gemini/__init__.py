@@ -10,17 +10,15 @@ from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
 from tt_debugger.formats.gemini.document import GeminiDocument
-from tt_debugger.formats.gemini.messages import is_message
+from tt_debugger.formats.gemini.messages import METADATA, is_message
 from tt_debugger.formats.gemini.reading import FORMAT, GeminiReading, GeminiSession, told_of
 from tt_debugger.formats.shared.delegating import Delegating
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.formats.shared.transcript import TranscriptRules
-from tt_debugger.formats.shared.transcript_json import keys_seen
 from tt_debugger.store import Match, Probe
 
 _DOCUMENT = ".json"
-_METADATA = frozenset(("sessionId", "projectHash", "startTime"))
 _TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
 
 
@@ -35,7 +33,7 @@ class GeminiLines(JsonlFile):
     def sniff(cls, probe: Probe) -> Match | None:
         """Tell such a file by its metadata, and by records that only Gemini CLI writes."""
         found = first_records(probe)
-        if found and set(found[0]) >= _METADATA:
+        if found and set(found[0]) >= METADATA:
             return Match(92, "metadata with sessionId, projectHash and startTime")
         if any(_is_patch(each) for each in found):
             return Match(90, "records with $set or $rewindTo")
@@ -62,19 +60,12 @@ class Gemini(Delegating):
     @classmethod
     def chosen(cls, location: str) -> GeminiDocument | GeminiLines:
         """Open the document, or the log."""
-        is_document = PurePath(location).suffix.lower() == _DOCUMENT
-        return (GeminiDocument if is_document else GeminiLines)(location)
+        return _store_of(location)(location)
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
         """Tell a document by its keys, and lines by their records."""
-        if probe.inside is not None:
-            return None
-        if PurePath(probe.name).suffix.lower() != _DOCUMENT:
-            return GeminiLines.sniff(probe)
-        if set(keys_seen(probe)) >= _METADATA:
-            return Match(92, "a document with sessionId, projectHash and startTime")
-        return None
+        return _store_of(probe.name).sniff(probe) if probe.inside is None else None
 
     @classmethod
     def places(cls, environ: Mapping[str, str], home: Path) -> Sequence[Path]:
@@ -85,6 +76,12 @@ class Gemini(Delegating):
     def tail(self) -> Session | None:
         """Give the newest records of a large file, before all others are read."""
         return self.store.tail() if isinstance(self.store, GeminiLines) else None
+
+
+def _store_of(name: str) -> type[GeminiDocument | GeminiLines]:
+    """Give the store of a file, by how its name ends."""
+    is_document = PurePath(name).suffix.lower() == _DOCUMENT
+    return GeminiDocument if is_document else GeminiLines
 
 
 def _is_patch(record: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from tt_debugger.core.json import as_list, text_or_none
 from tt_debugger.core.model import SessionId
 from tt_debugger.formats.gemini.messages import (
+    METADATA,
     head_of_record,
     is_message,
     messages_of,
@@ -26,7 +27,7 @@ from tt_debugger.formats.shared.transcript import (
     other_entry,
 )
 from tt_debugger.formats.shared.transcript_files import TranscriptFile
-from tt_debugger.formats.shared.transcript_json import ObjectRead, read_object
+from tt_debugger.formats.shared.transcript_json import ObjectRead, keys_seen, read_object
 from tt_debugger.store import Match, Probe
 
 
@@ -38,7 +39,9 @@ class GeminiDocument(TranscriptFile):
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
-        """Claim nothing: whoever opens it knows what it is."""
+        """Tell such a document by its keys."""
+        if set(keys_seen(probe)) >= METADATA:
+            return Match(92, "a document with sessionId, projectHash and startTime")
         return None
 
     def transcript(self, data: bytes, wanted: SessionId | None) -> Transcript:

@@ -13,6 +13,8 @@ from tt_debugger.core.text import summary_line
 from tt_debugger.formats.shared.message_heads import head_of
 from tt_debugger.formats.shared.tokens import counted_tokens
 
+METADATA = frozenset(("sessionId", "projectHash", "startTime"))
+"""What is said of every session."""
 _ROLES = {"user": "user", "gemini": "assistant"}
 """The types of records that the model gets to see."""
 _FAILED = frozenset(("error", "cancelled"))

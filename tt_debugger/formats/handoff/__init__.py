@@ -18,7 +18,7 @@ from tt_debugger.core.model import Head, Kind, Session, SessionId, iso_time
 from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Step
 from tt_debugger.core.text import summary_line
 from tt_debugger.errors import TtdbgError
-from tt_debugger.formats.handoff.fields import LONGEST, document_of, lines_of, names_in
+from tt_debugger.formats.handoff.fields import LONGEST, document_of, names_in, opening_of
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place, moment_of
 from tt_debugger.formats.shared.transcript import Entry, Look, Transcript
 from tt_debugger.formats.shared.transcript_files import TranscriptFile
@@ -73,6 +73,8 @@ class Handoff(TranscriptFile):
         self._stamps: tuple[Any, ...] = ()
         self._named: str | None = None
         """The checkpoint that was named when the file looked so."""
+        self._read: tuple[bytes, dict[str, Any]] | None = None
+        """The bytes that were read last, and what they say."""
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -97,15 +99,14 @@ class Handoff(TranscriptFile):
     def transcript(self, data: bytes, wanted: SessionId | None) -> Transcript:
         """Give the handoff."""
         bare = data.removeprefix(BYTE_ORDER_MARK)
-        document = document_of(bare.decode(errors="replace"))
-        said = summary_line(next(lines_of(document), ""))
+        document = self._said(data)
         named: str | None = document["checkpoint_path"]
         written = _moment(document["written_at"])
         target = self._target(named or "")
         store = None if target is None else self._store_at(target[0])
         is_other = target is not None and store is None
         entry = Entry(
-            head=Head(Kind.HANDOFF, None, "handoff", said),
+            head=Head(Kind.HANDOFF, None, "handoff", summary_line(opening_of(document))),
             body=document,
             time=written,
             place=Place(1, 1, 0, len(data)),
@@ -113,7 +114,7 @@ class Handoff(TranscriptFile):
             subsessions=(named,) if named and not is_other else (),
         )
         told: list[Finding] = []
-        if "\ufffd" in document["text"]:
+        if document["text"].encode() != bare:
             told.append(finding(Code.BAD_UTF8, "the file holds bytes that are no UTF-8"))
         if len(document["text"]) > LONGEST:
             what = f"fields are looked for in the first {LONGEST:,} characters alone"
@@ -134,7 +135,8 @@ class Handoff(TranscriptFile):
         """See the file, and the checkpoint it names: either makes it stale or not."""
         own = super().look()
         if own.stamps != self._stamps or not own.has_settled:
-            self._stamps, self._named = own.stamps, self._name_of_checkpoint()
+            self._stamps = own.stamps
+            self._named = self._said(self._whole())["checkpoint_path"]
         target = self._target(self._named or "")
         stamp = _stamp(target[0]) if target else None
         return Look((*own.stamps, stamp), own.has_settled)
@@ -147,9 +149,12 @@ class Handoff(TranscriptFile):
         path, ref = target
         return f"{path}#{ref}" if ref else str(path)
 
-    def _name_of_checkpoint(self) -> str | None:
-        data = self._whole().removeprefix(BYTE_ORDER_MARK)
-        return document_of(data.decode(errors="replace"))["checkpoint_path"]
+    def _said(self, data: bytes) -> dict[str, Any]:
+        """Give what the bytes of a handoff say: to look at it and to read it ask for the same."""
+        if self._read is None or self._read[0] != data:
+            bare = data.removeprefix(BYTE_ORDER_MARK)
+            self._read = data, document_of(bare.decode(errors="replace"))
+        return self._read[1]
 
     def _wrong(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -189,8 +189,7 @@ def _plain(field: str, text: str) -> str:
     return (enclosed[1] if enclosed else text.strip("<>*_ \t\"'")).strip()
 
 
-def lines_of(values: Mapping[str, Any]) -> Iterator[str]:
-    """Give what a handoff says first: its next step, or else its task or title."""
-    for key in ("next_step", "task", "title"):
-        if isinstance(values.get(key), str):
-            yield values[key]
+def opening_of(document: Mapping[str, Any]) -> str:
+    """Give what a handoff says first of all: its next step, or else its task or title."""
+    said = (document[key] for key in ("next_step", "task", "title"))
+    return next((each for each in said if each is not None), "")

@@ -18,7 +18,14 @@ from tt_debugger.core.model import Head, Kind, Usage
 from tt_debugger.core.text import counted
 from tt_debugger.formats.shared.message_heads import head_of
 from tt_debugger.formats.shared.tokens import counted_tokens, told_dollars
-from tt_debugger.formats.shared.transcript import Entry, LostFile, Piece, Told, Transcript
+from tt_debugger.formats.shared.transcript import (
+    Entry,
+    LostFile,
+    Piece,
+    Told,
+    Transcript,
+    with_entries,
+)
 
 _SILENT = frozenset(("step-start", "step-finish", "snapshot", "patch", "compaction"))
 """Types of parts that say nothing to the model."""
@@ -63,17 +70,13 @@ def transcript_of(
         )
         first = entries[hidden]
         entries[hidden] = msgspec.structs.replace(first, findings=(*first.findings, told))
-    named = iter(entries)
-    pieces = [
-        _with_children(next(named), started) if isinstance(each, Entry) else each
-        for each in pieces
-    ]
+    title, cwd = text_or_none(session.get("title")), text_or_none(session.get("directory"))
     return Transcript(
         id=str(session.get("id")),
-        pieces=pieces,
-        start=_start(session),
-        title=text_or_none(session.get("title")),
-        cwd=text_or_none(session.get("directory")),
+        pieces=with_entries(pieces, (_with_children(each, started) for each in entries)),
+        start={"title": title, "cwd": cwd},
+        title=title,
+        cwd=cwd,
         # Where all of it is hidden, there is no message to go on from.
         active=None if hidden is None else max(hidden - 1, 0),
     )
@@ -85,14 +88,6 @@ def created_of(record: Mapping[str, Any]) -> float | None:
     if isinstance(created, bool) or not isinstance(created, (int, float)):
         return None
     return created / 1000
-
-
-def _start(session: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what holds for the whole session."""
-    return {
-        "title": text_or_none(session.get("title")),
-        "cwd": text_or_none(session.get("directory")),
-    }
 
 
 def _entry(message: Message) -> Entry:

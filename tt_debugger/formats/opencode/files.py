@@ -25,12 +25,11 @@ from tt_debugger.formats.opencode.conversation import (
     transcript_of,
 )
 from tt_debugger.formats.shared.transcript import (
-    Entries,
-    Entry,
     Look,
     LostFile,
     Transcript,
     TranscriptStore,
+    no_session,
 )
 from tt_debugger.formats.shared.transcript_json import keys_seen, one_record
 from tt_debugger.storage.files import RegularFile
@@ -101,10 +100,7 @@ class OpencodeFiles(TranscriptStore):
         name = wanted or next(iter(self.sessions()[::-1]), None)
         every = {Path(each.path).stem: each for each in self._session_files()}
         if name is None or name not in every:
-            raise CannotReadError(
-                f"cannot read {self.location}: there is no session {name or ''}".rstrip(),
-                "`ttdbg ls` lists what is in it",
-            )
+            raise no_session(self.location, name)
         own = self._record(every[name])
         # Ids grow with time, and files come in the order of their names.
         messages = [each for file in self._files("message", name) for each in self._message(file)]
@@ -121,12 +117,6 @@ class OpencodeFiles(TranscriptStore):
         if not found:
             return None
         return found[0].path if self._only else f"{self.location}#{quoted(name)}:"
-
-    def raw(self, session: Session, row: int) -> bytes:
-        """Give what a row was read to, as JSON: it stands in several files."""
-        kept: Entries = session.own
-        entry = kept.entries[row]
-        return msgspec.json.encode(entry.body if isinstance(entry, Entry) else None)
 
     def _session_files(self) -> list[FileFound]:
         """Give the files of the sessions that are asked for."""

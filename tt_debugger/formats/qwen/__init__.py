@@ -14,9 +14,10 @@ from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
 from tt_debugger.formats.qwen.reading import QwenReading
-from tt_debugger.formats.qwen.replay import QwenRules
+from tt_debugger.formats.qwen.replay import told_of
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.reading import Reading
+from tt_debugger.formats.shared.transcript import TranscriptRules
 from tt_debugger.store import Match, Probe
 
 
@@ -47,7 +48,7 @@ class Qwen(JsonlFile):
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give the rules; they are the same for every session."""
-        return QwenRules(uncompacted=uncompacted)
+        return TranscriptRules({}, told_of, uncompacted=uncompacted)
 
 
 def _is_entry(record: dict[str, Any]) -> bool:

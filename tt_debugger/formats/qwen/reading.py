@@ -108,14 +108,13 @@ class QwenReading(Reading):
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last record of the file is the active leaf."""
-        active = self.heads.not_gap_before(len(self.heads))
         return Session(
             self.session_id,
             FORMAT,
             self.heads,
             linked.ids,
             linked.parents,
-            active=None if active < 0 else active,
+            active=self.last_row,
             title=self.title,
             cwd=self.cwd,
             forked_from=self.forked_from,

@@ -4,64 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from tt_debugger.core.changes import Append, Change, Put, Splice, State
 from tt_debugger.core.json import as_list, as_map, text_or_none
-from tt_debugger.core.model import Session, Usage
-from tt_debugger.core.replay import Bodies, Body, Replay, Resumed, Step
+from tt_debugger.core.model import Session
+from tt_debugger.core.replay import Body
 from tt_debugger.formats.qwen.reading import model_of, payload_of, title_of
-from tt_debugger.formats.shared.context import MESSAGES, used
-from tt_debugger.formats.shared.start import start_state
+from tt_debugger.formats.shared.transcript import Told
 
 
-class Memo(msgspec.Struct, frozen=True):
-    """What a step needs to know of the path before it."""
-
-    messages: int = 0
-    usage: Usage | None = None
-    model: str | None = None
-    title: str | None = None
-    cwd: str | None = None
-
-
-class QwenRules:
-    """How Qwen Code replays; with `uncompacted` a compression drops nothing."""
-
-    def __init__(self, *, uncompacted: bool = False) -> None:
-        self._uncompacted = uncompacted
-
-    def start(self, session: Session) -> tuple[State, Memo]:
-        """Give the state before the first record."""
-        return start_state(), Memo()
-
-    def step(self, session: Session, row: int, body: Body, memo: Any, bodies: Bodies) -> Step:
-        """Give what one record changes."""
-        record, own = as_map(body), memo
-        changes, count = self._said(record, own.messages)
-        model = own.model if (named := model_of(record)) is None else named
-        title = title_of(record) if record.get("subtype") == "custom_title" else None
-        now = {
-            "model": model,
-            "title": own.title if title is None else title,
-            "cwd": text_or_none(record.get("cwd")) or own.cwd,
-        }
-        changes += [Put((key,), now[key]) for key in now if now[key] != getattr(own, key)]
-        usage, spent = used(own.usage, session.heads.usage(row))
-        return Step((*changes, *spent), Memo(count, usage, **now))
-
-    def _said(self, record: dict[str, Any], count: int) -> tuple[list[Change], int]:
-        """Give the change of the messages, and how many there are after it."""
-        if record.get("type") != "system":
-            message = record.get("message")
-            return ([Append(MESSAGES, message)], count + 1) if as_map(message) else ([], count)
-        if record.get("subtype") != "chat_compression" or self._uncompacted:
-            return [], count
+def told_of(_session: Session, _row: int, body: Body) -> Told:
+    """Give what a record does to the state."""
+    record = as_map(body)
+    puts = _settings(record)
+    if record.get("type") != "system":
+        message = as_map(record.get("message"))
+        return Told((message,) if message else (), puts)
+    if record.get("subtype") == "chat_compression":
         kept = as_list(payload_of(record).get("compressedHistory"))
-        if not kept:
-            return [], count
-        return [Splice(MESSAGES, 0, count, tuple(kept))], len(kept)
+        if kept:
+            return Told(tuple(kept), puts, clears=True, added=())
+    return Told((), puts)
 
-    def resume(self, replay: Replay, row: int) -> Resumed:
-        """Give the recorded state; whether thoughts are sent again is a matter of the version."""
-        return Resumed(replay.state(row))
+
+def _settings(record: dict[str, Any]) -> dict[str, str]:
+    """Give the settings that a record names."""
+    is_title = record.get("subtype") == "custom_title"
+    said = {
+        "model": model_of(record),
+        "title": title_of(record) if is_title else None,
+        "cwd": text_or_none(record.get("cwd")) or None,
+    }
+    return {key: value for key, value in said.items() if value is not None}

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.changes import Change, Put, Splice
-from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.core.findings import Code, Finding
 from tt_debugger.core.model import Session, Usage
+from tt_debugger.core.placed import finding_at
 
 MESSAGES = ("messages",)
 
@@ -87,7 +88,7 @@ def used(total: Usage | None, usage: Usage | None) -> tuple[Usage | None, tuple[
 
 def kept_row(session: Session, row: int, first: object) -> int | None:
     """Give the row from which a compaction keeps, if it is before it on the path."""
-    kept = session.rows.get(first) if isinstance(first, str) else None
+    kept = session.row_of(first) if isinstance(first, str) else None
     return _if_before(session, row, kept)
 
 
@@ -106,13 +107,12 @@ def kept_entries_missing(
     named = list(compactions)
     rows = session.rows_of({first for _, first in named if isinstance(first, str)})
     return [
-        finding(
+        finding_at(
+            session,
+            row,
             Code.KEPT_ENTRY_MISSING,
             f"the compaction keeps from {first!r:.60}, which is not before it on the path",
-            hint=f"{agent} keeps nothing but the summary",
-            line=session.heads.line(row),
-            offset=session.heads.offset(row),
-            checkpoint=session.ids[row],
+            f"{agent} keeps nothing but the summary",
         )
         for row, first in named
         if first not in (None, session.ids[row])

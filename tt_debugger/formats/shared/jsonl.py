@@ -118,15 +118,16 @@ class JsonlFile(ABC):
             return self._read_on(self._new_reading(), 0, 1, progress, seen)
         if kept.size < seen.size:
             return self._read_on(kept.reading().copied(), kept.size, kept.number, progress, seen)
+        fingerprint = self._fingerprint(kept.size)
         position = _Position(
             kept.reading,
             kept.size,
             kept.number,
-            self._fingerprint(kept.size),
+            fingerprint,
             kept.size,
             kept.session,
             seen,
-            self._fingerprint(kept.size),
+            fingerprint,
             kept.session.heads.waiting() if kept.is_quick else None,
         )
         progress(kept.size, kept.size)
@@ -225,10 +226,10 @@ class JsonlFile(ABC):
     def _followed(self, since: Cursor) -> Loaded:
         """Read on in the file that is open."""
         position: _Position = since.position
-        loaded = Loaded(position.session, since)
+        loaded = unchanged = Loaded(position.session, since)
         for _ in range(ATTEMPTS):
             if self._is_as_read(position):
-                return Loaded(position.session, since)
+                return unchanged
             loaded = self._read_since(position)
             if loaded.cursor.position.fingerprint:
                 break
@@ -310,7 +311,7 @@ class JsonlFile(ABC):
             size,
             session,
             seen,
-            self._fingerprint(offset),
+            self._fingerprint(offset) if tail else after,
         )
         return Loaded(session, Cursor(position))
 

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tt_debugger.core.doctor import is_called_before
-from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.core.findings import Code, Finding
 from tt_debugger.core.messages import Call, Part, Result
 from tt_debugger.core.model import Session
+from tt_debugger.core.placed import finding_at
 from tt_debugger.core.text import summary_line
 
 _SEQUENCES = frozenset(("ordinal", "seq", "sequence", "sequence_number", "sequenceNumber"))
@@ -73,7 +74,7 @@ def unmatched_results(
         if row - 1 in called[-1:] and session.parents[row] == row - 1:
             continue
         if not is_called_before(session, called, row):
-            yield _at(
+            yield finding_at(
                 session,
                 row,
                 Code.UNMATCHED_RESULT,
@@ -106,7 +107,7 @@ def sequence_breaks(
             what = f"the {name} goes on at {number}: {lost} missing"
             following = number + 1
         found.append(
-            _at(
+            finding_at(
                 session,
                 row,
                 Code.BROKEN_SEQUENCE,
@@ -121,22 +122,10 @@ def open_intents(session: Session, intents: Mapping[str, tuple[int, str]]) -> It
     """Say which steps were intended and never done. Of each, the row and the idempotency key."""
     for step, (row, key) in intents.items():
         ask = f"ask for its idempotency key {key}" if key else "find out whether it did"
-        yield _at(
+        yield finding_at(
             session,
             row,
             Code.OPEN_INTENT,
             f"step {step}: intent without done",
             f"it may have taken effect: {ask} before it is run again",
         )
-
-
-def _at(session: Session, row: int, code: Code, message: str, hint: str) -> Finding:
-    head = session.heads[row]
-    return finding(
-        code,
-        message,
-        hint=hint,
-        line=head.line,
-        offset=head.offset,
-        checkpoint=session.ids[row],
-    )

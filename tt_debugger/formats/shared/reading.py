@@ -22,6 +22,7 @@ import msgspec
 
 from tt_debugger.core.findings import Code, Finding, Severity, finding
 from tt_debugger.core.model import Aside, Extent, Head, Heads, Kind, Session, SessionId
+from tt_debugger.core.placed import finding_at
 from tt_debugger.core.tree import NO_ROW, Linked, Links, link
 from tt_debugger.formats.shared.records import (
     CODES,
@@ -175,6 +176,12 @@ class Reading(ABC):
     def has_session_id(self) -> bool:
         """Whether nothing that follows can change the id of the session."""
         return True
+
+    @property
+    def last_row(self) -> int | None:
+        """The last row that is no gap, where most agents go on; None where there is none."""
+        row = self.heads.not_gap_before(len(self.heads))
+        return None if row == NO_ROW else row
 
     def add(
         self,
@@ -425,9 +432,7 @@ class Reading(ABC):
         found = [*self.findings, *linked.findings, *self.findings_of(session)]
         found = [self._placed(each, session) for each in self._judged(found)]
         found.sort(key=lambda each: (each.line or 0, each.offset or 0))
-        whole = msgspec.structs.replace(
-            session, findings=tuple(found), asides=self.asides or session.asides
-        )
+        whole = msgspec.structs.replace(session, findings=tuple(found), asides=self.asides)
         # The tree and what else was derived from the rows holds for the same rows.
         vars(whole).update(vars(session))
         return whole
@@ -481,18 +486,19 @@ def lost_history(session: Session, links: Links, agent: str) -> list[Finding]:
     if parent is None or not root:
         return []
     is_cut_from_cycle = isinstance(parent, str) and bool(session.rows_of((parent,)))
-    if is_cut_from_cycle:
-        return []
-    return [
-        finding(
-            Code.AGENT_LOSES,
-            f"{agent} starts the context at {session.ids[root]} and sends nothing of what"
-            f" stands before it (rows 1 to {root})",
-            hint="its parent is missing; the earlier checkpoints are shown as their own tree",
-            line=session.heads.line(root),
-            offset=session.heads.offset(root),
-        )
-    ]
+    return [] if is_cut_from_cycle else [lost_before(session, root, agent)]
+
+
+def lost_before(session: Session, root: int, agent: str) -> Finding:
+    """Say that the agent sends nothing of what stands before a root whose parent is missing."""
+    return finding_at(
+        session,
+        root,
+        Code.AGENT_LOSES,
+        f"{agent} starts the context at {session.ids[root]} and sends nothing of what"
+        f" stands before it (rows 1 to {root})",
+        "its parent is missing; the earlier checkpoints are shown as their own tree",
+    )
 
 
 def moment_of(text: str) -> float | None:

@@ -26,6 +26,7 @@ from tt_debugger.formats.shared.transcript_entries import (
     Transcript,
     message_entry,
     other_entry,
+    with_entries,
 )
 from tt_debugger.formats.shared.transcript_reading import TranscriptReading
 from tt_debugger.formats.shared.transcript_rules import TranscriptRules, told_by_entry
@@ -44,7 +45,9 @@ __all__ = (
     "TranscriptRules",
     "TranscriptStore",
     "message_entry",
+    "no_session",
     "other_entry",
+    "with_entries",
 )
 
 
@@ -161,12 +164,20 @@ class TranscriptStore(ABC):
         entries = (own.entries[row] for row in rows)
         return [each.body if isinstance(each, Entry) else None for each in entries]
 
-    @abstractmethod
     def raw(self, session: Session, row: int) -> bytes:
-        """Give the bytes of a row's record as they are stored."""
+        """Give what a row was read to, as JSON, unless its bytes stand in one place."""
+        return msgspec.json.encode(*self.bodies(session, (row,)))
 
     def close(self) -> None:  # noqa: B027 - most keep nothing open
         """Do nothing: what is open only while it is read needs no closing."""
+
+
+def no_session(location: str, name: str | None) -> CannotReadError:
+    """Give the error that says that a location has no session of a name, or none at all."""
+    return CannotReadError(
+        f"cannot read {location}: there is no session {name or ''}".rstrip(),
+        "`ttdbg ls` lists what is in it",
+    )
 
 
 def _kept(before: Session, now: Session) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -102,6 +102,12 @@ class Entries(msgspec.Struct, frozen=True):
 
     start: Mapping[str, Any]
     entries: Sequence[Entry | LostFile | None]
+
+
+def with_entries(pieces: Iterable[Piece], entries: Iterable[Entry]) -> list[Piece]:
+    """Give pieces with as many other entries in the place of theirs."""
+    others = iter(entries)
+    return [next(others) if isinstance(each, Entry) else each for each in pieces]
 
 
 def message_entry(

@@ -95,8 +95,8 @@ def read_object(data: bytes, lists: Collection[str] = ()) -> ObjectRead:
             if member.key in lists and data[member.value : member.value + 1] == b"[":
                 part, stop = _read_part(data, member.value, member.end)
                 read.lists[member.key] = part
-                place, end = (None, len(data)) if stop is None else (stop, stop)
-                place = None if member.end is not None else place
+                end = len(data) if stop is None else stop
+                place = stop if member.end is None else None
             elif member.end is not None:
                 read.members[member.key] = _value(data[member.value : member.end])
                 read.places[member.key] = _place(data, member.begin, member.end)

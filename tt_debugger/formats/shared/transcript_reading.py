@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from pathlib import PurePath
 from typing import Any, ClassVar
 
@@ -10,8 +9,9 @@ import msgspec
 
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
-from tt_debugger.core.tree import NO_ROW, Linked
+from tt_debugger.core.tree import Linked
 from tt_debugger.formats.shared.document import Lost, findings_on
+from tt_debugger.formats.shared.hanging import hung
 from tt_debugger.formats.shared.reading import Place, Reading
 from tt_debugger.formats.shared.start import start_state
 from tt_debugger.formats.shared.transcript_entries import (
@@ -37,8 +37,8 @@ class TranscriptReading(Reading):
         self._entries: list[Entry | LostFile | None] = []
         self._rows: list[int] = []
         """The row of each entry."""
-        self._hung: dict[int, int | None] = {}
-        """Rows that hang on another by its row, None for the one before."""
+        self._hung: list[tuple[int, int]] = []
+        """Rows that name no parent, each with the row that it hangs on."""
         self._labels: dict[int, str] = {}
         self._subsessions: dict[int, tuple[str, ...]] = {}
         self._told: list[tuple[int, Finding]] = []
@@ -79,11 +79,14 @@ class TranscriptReading(Reading):
 
     def _take_entry(self, entry: Entry) -> None:
         row = len(self.heads)
-        place = entry.place
-        name = entry.name or (place.name if place and not entry.file else f"{row + 1}")
+        here = None if entry.file else entry.place
+        name = entry.name or (here.name if here else f"{row + 1}")
         parent = entry.parent
-        if entry.above is not None or parent is msgspec.UNSET:
-            self._hung[row] = None if entry.above is None else self._rows[entry.above]
+        if entry.above is not None:
+            self._hung.append((row, self._rows[entry.above]))
+            parent = None
+        elif parent is msgspec.UNSET:
+            self._hung.append((row, self.heads.not_gap_before(row)))
             parent = None
         self._rows.append(row)
         self._entries.append(entry)
@@ -92,14 +95,13 @@ class TranscriptReading(Reading):
         if entry.subsessions:
             self._subsessions[row] = entry.subsessions
         self._told += ((row, each) for each in entry.findings)
-        is_in_file = place is not None and not entry.file
         self.heads.append(
             msgspec.structs.replace(
                 entry.head,
                 time=entry.time,
-                line=place.line if place and is_in_file else None,
-                offset=place.offset if place and is_in_file else None,
-                length=place.length if place else None,
+                line=here.line if here else None,
+                offset=here.offset if here else None,
+                length=entry.place.length if entry.place else None,
             )
         )
         self.links.append(entry.own_id, parent, name)
@@ -121,34 +123,22 @@ class TranscriptReading(Reading):
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last entry is the active leaf unless another is said."""
         made = self._transcript
-        active = self.heads.not_gap_before(len(self.heads))
-        if made.active is not None and self._rows:
-            active = self._rows[made.active]
+        active = self._rows[made.active] if made.active is not None and self._rows else None
         return Session(
             self.session_id,
             self._format,
             self.heads,
             linked.ids,
-            self._parents(linked.parents),
+            hung(linked.parents, self._hung),
             labels=self._labels,
             subsessions=self._subsessions,
-            active=None if active == NO_ROW else active,
+            active=self.last_row if active is None else active,
             title=made.title,
             cwd=made.cwd,
             forked_from=made.forked_from,
             extent=None if made.size is None else extent,
             own=Entries({**start_state(), **made.start}, self._entries),
         )
-
-    def _parents(self, linked: array[int]) -> array[int]:
-        """Let what names no parent hang on the row before, unless that hangs on it."""
-        parents = linked[:]
-        has_forward = any(parent > row for row, parent in enumerate(parents))
-        for row, above in self._hung.items():
-            parent = self.heads.not_gap_before(row) if above is None else above
-            if not (has_forward and _is_above(parents, row, parent)):
-                parents[row] = parent
-        return parents
 
     def findings_of(self, session: Session) -> list[Finding]:
         """Say what is wrong with the entries, each with its place."""
@@ -161,10 +151,3 @@ class TranscriptReading(Reading):
             )
             for row, each in self._told
         ]
-
-
-def _is_above(parents: array[int], row: int, below: int) -> bool:
-    """Tell whether a row is another or above it."""
-    while below not in {NO_ROW, row}:
-        below = parents[below]
-    return below == row

@@ -5,7 +5,6 @@ The database is copied once and read from the copy for as long as nothing writes
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from time import time_ns
@@ -14,22 +13,19 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding, finding
-from tt_debugger.core.model import Session, SessionId
+from tt_debugger.core.model import SessionId
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.records import CODES, Record, records
 from tt_debugger.formats.shared.transcript import (
-    Entries,
-    Entry,
     Look,
     LostFile,
     Transcript,
     TranscriptStore,
+    no_session,
 )
 from tt_debugger.storage.settling import has_settled
-from tt_debugger.storage.sqlite import Database, Seen, Value, look_at
+from tt_debugger.storage.sqlite import Database, Seen, Value, look_at, sides_of
 from tt_debugger.store import Progress
-
-_SIDES = ("-wal", "-journal")
 
 Row = Mapping[str, Value]
 
@@ -67,9 +63,7 @@ class TranscriptRows(TranscriptStore):
 
     def watched(self) -> Sequence[str]:
         """Give the database and the files beside it, to which is written first."""
-        # Where it is a link, SQLite keeps them beside what it leads to.
-        own = os.path.realpath(self.location)
-        return (self.location, *(f"{own}{side}" for side in _SIDES))
+        return (self.location, *map(str, sides_of(self.location)))
 
     def _copied(self) -> Database:
         begin = time_ns()
@@ -87,10 +81,7 @@ class TranscriptRows(TranscriptStore):
         database = self._database
         names = self.names(database)
         if not names or (wanted is not None and wanted not in names):
-            raise CannotReadError(
-                f"cannot read {self.location}: there is no session {wanted or ''}".rstrip(),
-                "`ttdbg ls` lists what is in it",
-            )
+            raise no_session(self.location, wanted)
         self._broken = []
         made = self.transcript(database, wanted or names[-1])
         told = [finding(Code.UNREADABLE, each) for each in (*database.damage, *self._broken)]
@@ -117,12 +108,6 @@ class TranscriptRows(TranscriptStore):
         except CannotReadError as error:
             self._broken.append(f"the rows of {table} end here: {error.message}")
 
-    def raw(self, session: Session, row: int) -> bytes:
-        """Give what a row was read to, as JSON: its values stand in no one place."""
-        kept: Entries = session.own
-        entry = kept.entries[row]
-        return msgspec.json.encode(entry.body if isinstance(entry, Entry) else None)
-
     def close(self) -> None:
         """Remove the copy."""
         self._database.close()
@@ -137,7 +122,7 @@ class JsonRead(msgspec.Struct, frozen=True):
 
 
 def _has_settled(now: int, seen: Seen) -> bool:
-    return has_settled(now, *(each[1] for each in seen.files if each is not None))
+    return has_settled(now, *seen.times)
 
 
 def json_of(value: Value) -> JsonRead:

@@ -107,14 +107,14 @@ class SnapshotFolder:
         """Give the rules; they are the same for every session."""
         return SnapshotRules()
 
-    def load(self, wanted: SessionId, progress: Progress = unheard) -> Loaded:
+    def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
         """Read the states of a session."""
         self._found = found = self._look()
         states = self._read_files(progress)
         size = sum(each.size for each in states)
-        session = self._read(states, wanted).finished(size)
+        made = self._read(states, session).finished(size)
         progress(size, size)
-        return Loaded(session, Cursor(_Position(found, session)))
+        return Loaded(made, Cursor(_Position(found, made)))
 
     def follow(self, since: Cursor) -> Loaded:
         """Read the folder again if anything in it looks otherwise."""

@@ -6,14 +6,15 @@ session belongs to that of the state before.
 
 from __future__ import annotations
 
-from array import array
 from typing import Any, ClassVar
 
-from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.core.findings import Code, Finding
 from tt_debugger.core.model import Extent, Session, SessionId
+from tt_debugger.core.placed import finding_at
 from tt_debugger.core.tree import NO_ROW, Linked
 from tt_debugger.formats.shared.document import Document
 from tt_debugger.formats.shared.document_file import DocumentReading
+from tt_debugger.formats.shared.hanging import hung
 from tt_debugger.formats.shared.reading import Place
 from tt_debugger.formats.snapshots.states import Schema, StateSaid, drift, said_of
 
@@ -85,27 +86,17 @@ class SnapshotReading(DocumentReading):
 
     def session(self, linked: Linked, extent: Extent) -> Session:
         """Give the session; the last state is the active leaf."""
-        active = self.heads.not_gap_before(len(self.heads))
+        before = self.heads.not_gap_before
         return Session(
             self.session_id,
             FORMAT,
             self.heads,
             linked.ids,
-            self._parents(linked.parents),
-            active=None if active == NO_ROW else active,
+            hung(linked.parents, ((row, before(row)) for row in self.unplaced)),
+            active=self.last_row,
             title=self.title,
             extent=extent,
         )
-
-    def _parents(self, linked: array[int]) -> array[int]:
-        """Let what names no parent hang on the state before, unless that hangs on it."""
-        parents = linked[:]
-        has_forward = any(parent > row for row, parent in enumerate(parents))
-        for row in self.unplaced:
-            before = self.heads.not_gap_before(row)
-            if not (has_forward and _is_above(parents, row, before)):
-                parents[row] = before
-        return parents
 
     def findings_of(self, session: Session) -> list[Finding]:
         """Say where the version of the schema is another than that of the parent."""
@@ -115,22 +106,5 @@ class SnapshotReading(DocumentReading):
             before = None if parent == NO_ROW else self.schemas[parent]
             what = drift(before, after) if before is not None and after is not None else None
             if what is not None:
-                head = self.heads[row]
-                found.append(
-                    finding(
-                        Code.SCHEMA_DRIFT,
-                        what,
-                        hint=_HINT,
-                        line=head.line,
-                        offset=head.offset,
-                        checkpoint=session.ids[row],
-                    )
-                )
+                found.append(finding_at(session, row, Code.SCHEMA_DRIFT, what, _HINT))
         return found
-
-
-def _is_above(parents: array[int], row: int, below: int) -> bool:
-    """Tell whether a row is another or above it."""
-    while below not in {NO_ROW, row}:
-        below = parents[below]
-    return below == row
