@@ -15,7 +15,7 @@ from cli.homes import ALPHA, BETA, GAMMA, furnish, keep, pi_session
 
 from tt_debugger.core.listing import Entry
 from tt_debugger.discovery import EVERYWHERE, Discovery
-from tt_debugger.discovery.places import agents_places, places_of
+from tt_debugger.discovery.places import places_of
 from tt_debugger.formats.pi import Pi
 from tt_debugger.storage.folders import Why
 from tt_debugger.store import HasPlaces
@@ -48,7 +48,7 @@ def known(location: str = EVERYWHERE) -> list[Entry]:
 
 
 def test_an_empty_home_has_no_places_and_this_folder_is_one():
-    assert list(agents_places()) == []
+    assert [each for each in places_of(EVERYWHERE) if each.store is not None] == []
     assert [each.path for each in places_of(EVERYWHERE)] == ["."]
     assert known() == []
 
@@ -193,15 +193,18 @@ def test_a_database_gives_each_of_its_sessions(home):
     assert None not in {each.session for each in entries}
 
 
-def test_the_log_of_a_database_tells_that_it_was_written_to(tmp_path):
+@pytest.mark.parametrize("name", ["x.db", "x.sqlite", "X.DB", "link.db"])
+def test_the_log_of_a_database_tells_that_it_was_written_to(tmp_path, name):
     from tt_debugger.discovery.folders import stamp_of
     from tt_debugger.storage.folders import FileFound, files_under
 
-    path = keep(tmp_path / "x.db", b"{}", 5)
-    (seen,) = files_under(str(path))
+    own = "kept.db" if name == "link.db" else name
+    keep(tmp_path / own, b"{}", 5)
+    (tmp_path / "link.db").symlink_to(tmp_path / own)
+    (seen,) = files_under(str(tmp_path / name))
     assert isinstance(seen, FileFound)
     before = stamp_of(seen)
-    keep(tmp_path / "x.db-wal", b"more", 5)
+    keep(tmp_path / f"{own}-wal", b"more", 5)
 
     assert before == seen.stamp
     assert stamp_of(seen) != before

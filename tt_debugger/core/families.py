@@ -39,11 +39,6 @@ class Project(msgspec.Struct, frozen=True):
         """How many sessions there are."""
         return len(self.relatives)
 
-    @property
-    def newest(self) -> float:
-        """The time of the newest session."""
-        return max((each.entry.time for each in self.relatives), default=0.0)
-
 
 def families(entries: Sequence[Entry]) -> list[list[Relative]]:
     """Give the families of some sessions, in the order in which each comes first.

@@ -17,7 +17,7 @@ import msgspec
 from tt_debugger.core.listing import Entry, Facts
 from tt_debugger.core.text import counted
 from tt_debugger.discovery.beside import Beside, beside, store_of
-from tt_debugger.discovery.folders import DATABASES, as_session, session_folders, stamp_of
+from tt_debugger.discovery.folders import as_session, session_folders, stamp_of
 from tt_debugger.discovery.places import EVERYWHERE, Place, places_of
 from tt_debugger.discovery.reading import Read, ids_in, read
 from tt_debugger.errors import CannotReadError, StoreError, TtdbgError, outside_errors
@@ -182,8 +182,8 @@ class Discovery:
             for each in session_folders(place.path, partial(_claims, place)):
                 yield from self._at(each, place)
             return
-        also, as_one = (DATABASES, None) if place.store else ((), as_session)
-        found = files_under(place.path, without=place.without, also=also, as_one=as_one)
+        as_one = None if place.store else as_session
+        found = files_under(place.path, without=place.without, as_one=as_one)
         for each in found:
             if isinstance(each, PassedBy):
                 self._left[each.why] += 1

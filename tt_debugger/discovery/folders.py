@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -13,14 +14,14 @@ from tt_debugger.errors import TtdbgError, outside_errors
 from tt_debugger.formats import own_formats
 from tt_debugger.formats.shared.transcript_files import TranscriptFolder
 from tt_debugger.storage.folders import FileFound, files_under
-from tt_debugger.storage.probe import probe
+from tt_debugger.storage.probe import folder_probe
 
-DATABASES = (".db",)
-"""How the names of databases end, in which some agents keep all sessions."""
 MOST_DEEP = 4
 """Folders within folders that are asked whether they are sessions."""
 _INSIDE = 2
 """Folders within the folder of a session that belong to it."""
+_DATABASES = (".db", ".sqlite")
+"""How the names of databases end, in which some agents keep all sessions."""
 _LOG = "-wal"
 """What stands behind the name of a database for what was written to it last."""
 
@@ -41,12 +42,11 @@ def session_folders(location: str, is_session: Callable[[str], bool]) -> Iterato
 
 def as_session(folder: str) -> FileFound | None:
     """Give a folder that some agent would keep as one session, None where it is none."""
-    stores = [each for each in own_formats() if issubclass(each, TranscriptFolder)]
     try:
-        seen = probe(folder)
+        seen = folder_probe(folder)
     except TtdbgError:
         return None
-    for store in stores:
+    for store in _keeping_folders() if seen.size else ():
         with suppress(TtdbgError), outside_errors(store.format):
             if store.sniff(seen) is not None:
                 return _as_one(folder)
@@ -55,14 +55,21 @@ def as_session(folder: str) -> FileFound | None:
 
 def stamp_of(found: FileFound) -> tuple[int, ...]:
     """Give the stamp of what was found, of a database with that of its log."""
-    if not found.path.endswith(DATABASES):
+    if not found.path.lower().endswith(_DATABASES):
         return found.stamp
     try:
-        status = Path(f"{found.path}{_LOG}").stat()
+        # Where the database is a link, SQLite keeps the log beside what it leads to.
+        status = Path(f"{os.path.realpath(found.path)}{_LOG}").stat()
     except OSError:
         return found.stamp
     changed = (status.st_mtime_ns, status.st_ctime_ns)
     return (status.st_size, *found.stamp[:-2], *map(max, found.stamp[-2:], changed))
+
+
+@cache
+def _keeping_folders() -> tuple[type[TranscriptFolder], ...]:
+    """Give the stores that are folders; every folder is asked about them."""
+    return tuple(each for each in own_formats() if issubclass(each, TranscriptFolder))
 
 
 def _as_one(folder: str) -> FileFound:

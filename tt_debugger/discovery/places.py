@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -52,9 +52,7 @@ class Place(msgspec.Struct, frozen=True):
         return name.endswith((".jsonl", COMPRESSED))
 
 
-def places_of(
-    location: str, environ: Mapping[str, str] = os.environ, home: Path | None = None
-) -> Iterator[Place]:
+def places_of(location: str) -> Iterator[Place]:
     """Give the places of a location: itself, or those of all agents and then this folder."""
     if location != EVERYWHERE:
         yield Place(location)
@@ -62,7 +60,7 @@ def places_of(
     here = os.path.realpath(_HERE)
     real: set[str] = set()
     homes: set[str] = set()
-    for each in _agents_own(environ, home):
+    for each in _agents_own():
         own = os.path.realpath(each.path)
         homes |= _agent_home_in(here, own)
         if Path(each.path).exists():
@@ -72,23 +70,16 @@ def places_of(
         yield Place(_HERE, None, frozenset(real | homes))
 
 
-def agents_places(
-    environ: Mapping[str, str] = os.environ, home: Path | None = None
-) -> Iterator[Place]:
-    """Give the places that are there in which agents keep their sessions, each once.
+def _agents_own() -> Iterator[Place]:
+    """Give the places of agents, each once, also those that are not there.
 
     Each comes as soon as its format is imported: the first sessions need not wait for all.
     """
-    return (each for each in _agents_own(environ, home) if Path(each.path).exists())
-
-
-def _agents_own(environ: Mapping[str, str], home: Path | None) -> Iterator[Place]:
-    """Give the places of agents, also those that are not there."""
-    own_home = Path.home() if home is None else home
+    home = Path.home()
     for store in each_own_format():
         if issubclass(store, HasPlaces):
             seen: set[str] = set()
-            for path in store.places(environ, own_home):
+            for path in store.places(os.environ, home):
                 real = os.path.realpath(path)
                 if real not in seen:
                     yield Place(str(path), store, frozenset(seen))
