@@ -194,11 +194,7 @@ class Debugger:
                 kept = 0
             if kept == len(before):
                 carry_over(before, session)
-            self._bodies.clear()
-            self._adopt(loaded)
-            # Not of what was cut or replaced: the rules may be those of another format.
-            known = self._replays if kept else {}
-            self._replays = {each: known[each].extended(session, kept) for each in known}
+            self._adopt(loaded, kept)
             return Grown(before, kept, is_anew=loaded.kept == 0)
 
     def _followed(self) -> Loaded:
@@ -245,7 +241,8 @@ class Debugger:
             with outside_errors(self.session.format or "blank"):
                 self._store.remember(self._loaded)
 
-    def _adopt(self, loaded: Loaded) -> None:
+    def _adopt(self, loaded: Loaded, kept: int = 0) -> None:
+        """Answer for this session from now on, with what is known of the rows it kept."""
         self._loaded = loaded
         self.session = loaded.session
         self._marks = Marks(self.location, self.session.id)
@@ -253,6 +250,11 @@ class Debugger:
         self._findings: dict[str | None, list[Finding]] = defaultdict(list)
         for each in self.session.findings:
             self._findings[each.checkpoint].append(each)
+        self._bodies.clear()
+        known, self._replays = self._replays, {}
+        # Not of what was cut or replaced: the rules may be those of another format.
+        if kept:
+            self._replays = {each: known[each].extended(self.session, kept) for each in known}
 
     @property
     def resolver(self) -> Resolver:
@@ -462,10 +464,7 @@ class Debugger:
         known = self._replays.get(uncompacted)
         if known is None:
             rules = self._store.rules(self.session, uncompacted=uncompacted)
-            known = Replay(self.session, rules, self._bodies)
-        elif known.session is not self.session:
-            known = known.extended(self.session)
-        self._replays[uncompacted] = known
+            known = self._replays[uncompacted] = Replay(self.session, rules, self._bodies)
         return known
 
     def _records(self, session: Session, rows: Sequence[int]) -> list[bytes | None]:

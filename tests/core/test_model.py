@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from builders import family, ids_of, session
 from hypothesis import given
@@ -202,3 +203,9 @@ def test_the_row_before_a_row_is_the_last_that_is_no_gap():
         made.append(Head(kind))
 
     assert [made.not_gap_before(row) for row in range(6)] == [NO_ROW, NO_ROW, 1, 1, 1, 4]
+
+
+def test_a_row_is_found_by_its_id_and_by_the_ids_that_it_had():
+    known = msgspec.structs.replace(session("a b"), aliases={"b0": 1})
+
+    assert [known.row_of(name) for name in ("a", "b", "b0", "c")] == [0, 1, 1, None]

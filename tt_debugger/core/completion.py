@@ -184,7 +184,7 @@ class Completer:
 
     def _marked(self, part: str) -> Iterator[Completion]:
         for name, own in sorted(self._marks.items()):
-            row = self._session.rows.get(own)
+            row = self._session.row_of(own)
             if row is not None and part.casefold() in name.casefold():
                 yield Completion(f"mark={quoted(name)}", f"mark at {self._title(row)}", row)
 

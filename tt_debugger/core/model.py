@@ -661,6 +661,10 @@ class Session(msgspec.Struct, frozen=True, dict=True, eq=False):
         """The row of each id."""
         return {name: row for row, name in enumerate(self.ids)}
 
+    def row_of(self, name: str) -> int | None:
+        """Give the row that has an id, as its own or as an alias; None for no id here."""
+        return self.rows.get(name, self.aliases.get(name))
+
     def rows_of(self, names: Collection[str]) -> dict[str, int]:
         """Give the rows of some ids, aliases too; what is no id here is left out.
 

@@ -188,11 +188,10 @@ class Resolver:
     def _marked(self, name: str) -> int:
         if name not in self._marks:
             self._unknown(f"mark {name!r}", sorted(self._marks))
-        name_of = self._marks[name]
-        row = self._session.rows.get(name_of, self._session.aliases.get(name_of))
+        row = self._session.row_of(self._marks[name])
         if row is None:
             raise UnknownRefError(
-                f"the checkpoint {name_of!r} of mark {name!r} is not in this session",
+                f"the checkpoint {self._marks[name]!r} of mark {name!r} is not in this session",
                 "set the mark again, or drop it",
             )
         return row
@@ -208,7 +207,7 @@ class Resolver:
                 raise UnknownRefError("there is no root: the session has no checkpoints")
             return session.active_path[0]
         for name in (unquote(text), text):
-            row = session.rows.get(name, session.aliases.get(name))
+            row = session.row_of(name)
             if row is not None:
                 return row
         rows = self._with_prefix(unquote(text))

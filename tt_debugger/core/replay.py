@@ -16,6 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 import msgspec
 
 from tt_debugger.core.changes import Change, Snapshot, State, fold
+from tt_debugger.core.growth import rows_kept
 from tt_debugger.core.json import as_list
 from tt_debugger.core.model import Session
 from tt_debugger.core.tree import NO_ROW
@@ -137,21 +138,18 @@ class Replay:
     def extended(self, session: Session, kept: int | None = None) -> Replay:
         """Give the replay of what this session has become, with what is known of rows it kept.
 
-        Those are its first ones, all if it is not said how many. The rules and bodies must answer
-        for the new session too. Nothing is taken over from a session that the new one does not
-        begin with.
+        Those are its first ones, as many as `rows_kept` gives. The rules and bodies must answer
+        for the new session too.
         """
         replay = Replay(session, self._rules, self._bodies)
-        size = len(self.session) if kept is None else kept
+        size = rows_kept(self.session, session) if kept is None else kept
         # A parent that stands further down may be one that was not kept.
         stand = size == len(self.session) or session.tree.has_parents_first
         if (
             stand
-            and 0 < size <= len(session)
+            and size
             # A last record without its line end may have been written anew.
             and session.heads[size - 1] == self.session.heads[size - 1]
-            and session.ids[:size] == self.session.ids[:size]
-            and session.parents[:size] == self.session.parents[:size]
             and (replay._start, replay._above_roots) == (self._start, self._above_roots)
         ):
             replay._memos.take_over(self._memos, size)
