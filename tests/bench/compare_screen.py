@@ -22,8 +22,8 @@ from bench.differing import planted
 from bench.empty_app import WORDS_SHOWN
 from bench.figures import Figure, median_ratio
 from bench.first_paint import FirstPaint
+from bench.painting import painted
 from bench.programs import seconds_in
-from bench.size import _painted as painted
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 from textual.widgets import Static

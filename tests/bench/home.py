@@ -23,12 +23,10 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from bench.empty_app import WORDS_SHOWN
 from bench.figures import Figure, median_ratio
-from bench.programs import ENVIRONMENT, ROOT
+from bench.painting import environment, painted, shows_words
+from bench.programs import ROOT
 from bench.sessions import BEGAN, WORDS
-from bench.typist import COLUMNS, ROWS
-from terminal import Terminal
 
 from tt_debugger.core.model import iso_time
 
@@ -62,7 +60,9 @@ def home(rounds: int, *, quick: bool) -> Iterator[Figure]:
         every = [*ours, "ls", "--all"]
         cold = _took(every, made, kept, here)
         for _ in range(rounds):
-            taken["empty"].append(_painted(["-m", "bench.empty_app"], made, kept, here, _is_empty))
+            taken["empty"].append(
+                _painted(["-m", "bench.empty_app"], made, kept, here, shows_words)
+            )
             with tempfile.TemporaryDirectory() as cache:
                 taken["cold"].append(_painted(ours, made, cache, here, _has_rows))
             taken["kept"].append(_painted(ours, made, kept, here, _has_rows))
@@ -183,23 +183,9 @@ def _codex(one: _Made) -> tuple[str, list[Any]]:
     return f"{folder}/rollout-{stamp}-{one.id}.jsonl", records
 
 
-def _is_empty(output: bytes) -> bool:
-    return WORDS_SHOWN.encode() in output
-
-
 def _has_rows(output: bytes) -> bool:
     """Tell whether there are rows: under the heading of a project, of which not all is read."""
     return output.count(b"session") > 2 and b"project-" in output
-
-
-def _environment(made: Path, cache: str) -> dict[str, str]:
-    return {
-        **ENVIRONMENT,
-        "COLORTERM": "truecolor",
-        "HOME": str(made),
-        "PYTHONDONTWRITEBYTECODE": "",
-        "XDG_CACHE_HOME": cache,
-    }
 
 
 def _painted(
@@ -207,17 +193,7 @@ def _painted(
 ) -> float:
     """Start a program in a terminal; give the milliseconds until it shows what is waited for."""
     command = ["env", "-C", here, sys.executable, *arguments]
-    environment = _environment(made, cache)
-    began = perf_counter()
-    with Terminal(
-        command, columns=COLUMNS, rows=ROWS, environment=environment, deadline=LONGEST
-    ) as terminal:
-        terminal.read_until(lambda output: shows(output) or perf_counter() - began > LONGEST)
-        took = perf_counter() - began
-    if took > LONGEST:
-        message = f"{arguments} showed nothing in {LONGEST:g} s"
-        raise AssertionError(message)
-    return took * 1000
+    return painted(command, cache, shows, home=str(made), longest=LONGEST) * 1000
 
 
 def _took(arguments: Sequence[str], made: Path, cache: str, here: str) -> float:
@@ -226,7 +202,7 @@ def _took(arguments: Sequence[str], made: Path, cache: str, here: str) -> float:
     subprocess.run(  # noqa: S603 - the command is our own
         [sys.executable, *arguments],
         cwd=here,
-        env=os.environ | _environment(made, cache),
+        env=os.environ | environment(str(made), cache),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         check="grep" not in arguments,

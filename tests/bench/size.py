@@ -17,18 +17,16 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 from bench.claude_session import claude_session
-from bench.empty_app import WORDS_SHOWN
 from bench.figures import Figure, median_ratio
 from bench.long_session import long_session
+from bench.painting import painted, shows_words
 from bench.programs import ENVIRONMENT, ROOT
-from bench.typist import COLUMNS, ROWS
-from terminal import Terminal
 
 SIZES = (100_000, 1_000_000)
 FEW = 10
@@ -37,8 +35,6 @@ MOST_MEGABYTES_ELSE = 100
 LARGEST_FOR_JQ = 200 << 20
 """Bytes of a file beyond which jq takes minutes."""
 CLAUDE_LINES, CLAUDE_FORKS, CLAUDE_MEGABYTES = 100_000, 250, 120
-LONGEST = 300.0
-"""Seconds after which a program is taken not to show anything."""
 REPLAYED = 200_000
 """Rows that are replayed in one round of a session, in all."""
 MARKER = re.compile(rb"mk\d{7}")
@@ -155,14 +151,14 @@ def first_content(paths: Mapping[str, Path], rounds: int) -> Iterator[Figure]:
             _told(kept, "cold", path)
         for _ in range(rounds):
             empty = [sys.executable, "-m", "bench.empty_app"]
-            taken["empty"].append(_painted(empty, kept, _shows_words))
+            taken["empty"].append(painted(empty, kept, shows_words))
             for count, path in paths.items():
                 with tempfile.TemporaryDirectory() as cache:
-                    taken[f"{count} cold"].append(_painted([*ours, str(path)], cache))
-                taken[f"{count} kept"].append(_painted([*ours, str(path)], kept))
+                    taken[f"{count} cold"].append(painted([*ours, str(path)], cache, _shows_rows))
+                taken[f"{count} kept"].append(painted([*ours, str(path)], kept, _shows_rows))
                 for other in others:
                     taken[f"{count} {other}"].append(
-                        _painted([other, str(path)], kept, _shows_lines)
+                        painted([other, str(path)], kept, _shows_lines)
                     )
     yield Figure("first content", "empty Textual app", median(taken["empty"]) * 1000, "ms")
     for count in paths:
@@ -176,10 +172,6 @@ def first_content(paths: Mapping[str, Path], rounds: int) -> Iterator[Figure]:
             yield Figure(name, other, median(taken[f"{count} {other}"]) * 1000, "ms")
 
 
-def _shows_words(output: bytes) -> bool:
-    return WORDS_SHOWN.encode() in output
-
-
 def _shows_rows(output: bytes) -> bool:
     """Tell whether two rows are shown: one alone might be a title or what the inspector says."""
     return len(set(MARKER.findall(output))) > 1
@@ -188,31 +180,6 @@ def _shows_rows(output: bytes) -> bool:
 def _shows_lines(output: bytes) -> bool:
     """Tell whether two lines of the file are shown as they are, cut off or not."""
     return output.count(b"parentId") + output.count(b"parentUuid") > 1
-
-
-def _painted(
-    command: Sequence[str], cache: str, shows: Callable[[bytes], bool] = _shows_rows
-) -> float:
-    """Start a program in a terminal; give the seconds until it shows what is waited for."""
-    # The home of a person may hold settings and histories; what is compiled may be used.
-    environment = {
-        **ENVIRONMENT,
-        "COLORTERM": "truecolor",
-        "HOME": cache,
-        "PYTHONDONTWRITEBYTECODE": "",
-        "XDG_CACHE_HOME": cache,
-    }
-    began = perf_counter()
-    with Terminal(
-        command, columns=COLUMNS, rows=ROWS, environment=environment, deadline=LONGEST
-    ) as terminal:
-        # One that goes on painting without it would never be silent.
-        terminal.read_until(lambda output: shows(output) or perf_counter() - began > LONGEST)
-        took = perf_counter() - began
-    if took > LONGEST:
-        message = f"{command} showed none of it in {LONGEST:g} s"
-        raise AssertionError(message)
-    return took
 
 
 def _told(cache: str, arm: str, path: Path, *rest: str) -> Mapping[str, float]:

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import pytest
 from builders import FIXTURES, PI_HEADER, jsonl, pi, user
+from writers import append, in_place, renamed_over
 
 PATIENCE = 20.0
 INTERRUPTED = 130
@@ -32,11 +33,6 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "s.jsonl"
     path.write_bytes(jsonl(PI_HEADER) + entry(0) + entry(1))
     return path
-
-
-def append(path: Path, content: bytes) -> None:
-    with path.open("ab") as file:
-        file.write(content)
 
 
 class Running:
@@ -136,16 +132,6 @@ def test_a_torn_line_is_told_once_it_is_whole_and_once_only(path: Path):
         assert ids(replay.objects(2)) == ["entry-2", "entry-3"]
         assert replay.interrupted() == INTERRUPTED
         assert replay.is_silent
-
-
-def in_place(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-
-
-def renamed_over(path: Path, content: bytes) -> None:
-    other = path.with_suffix(".other")
-    other.write_bytes(content)
-    other.replace(path)
 
 
 @pytest.mark.parametrize("how", [in_place, renamed_over])

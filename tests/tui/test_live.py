@@ -14,6 +14,7 @@ import pytest
 from builders import FIXTURES, PI_HEADER, assistant, jsonl, pi, user
 from textual.pilot import Pilot
 from tui.driving import drive, inspector, inspector_text, place, press, said, seen, settled, tree
+from writers import append, in_place, renamed_over
 
 from tt_debugger.tui.widgets.bars import TopBar
 from tt_debugger.tui.widgets.lines import Lines
@@ -37,11 +38,6 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "session.jsonl"
     path.write_bytes(jsonl(PI_HEADER) + entries(0, 4))
     return path
-
-
-def append(path: Path, content: bytes) -> None:
-    with path.open("ab") as file:
-        file.write(content)
 
 
 async def until(pilot: Pilot, holds: Callable[[], bool]) -> None:
@@ -173,16 +169,6 @@ def test_a_folder_that_was_opened_by_a_file_in_it_is_live_and_followed(tmp_path:
         assert mark(pilot) == "● live"
 
     drive(script, events / "event-00001-ev-1.json")
-
-
-def in_place(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-
-
-def renamed_over(path: Path, content: bytes) -> None:
-    other = path.with_suffix(".tmp")
-    other.write_bytes(content)
-    other.replace(path)
 
 
 @pytest.mark.parametrize("how", [in_place, renamed_over])
@@ -348,5 +334,41 @@ def test_a_session_that_was_left_is_watched_no_more(path: Path):
         await pilot.press("q")
         await asyncio.sleep(0)
         assert loader._watch is None
+
+    drive(script, path)
+
+
+def document(count: int) -> bytes:
+    """Give one JSON value with so many messages, as it is written whole each time."""
+    messages = [user(f"said {n}") for n in range(count)]
+    return json.dumps({"messages": messages}, indent=1).encode()
+
+
+def test_the_way_back_leads_only_to_checkpoints_that_are_still_there(path: Path):
+    path.write_bytes(document(9))
+
+    async def script(pilot: Pilot) -> None:
+        await press(pilot, "g", "j", "G", "g")
+        renamed_over(path, document(4))
+        await until(pilot, lambda: rows(pilot) == 4)
+        assert place(pilot) == "row 1/4 · all shown"
+        await press(pilot, "alt+left")
+        assert place(pilot) == "row 2/4 · all shown"
+        await press(pilot, "alt+left")
+        assert said(pilot) == "there is nowhere to go back to"
+
+    drive(script, path)
+
+
+def test_a_comparison_that_was_left_is_gone_with_its_checkpoints(path: Path):
+    path.write_bytes(document(9))
+
+    async def script(pilot: Pilot) -> None:
+        await press(pilot, "d", "d")
+        await press(pilot, "enter")
+        renamed_over(path, document(4))
+        await until(pilot, lambda: rows(pilot) == 4)
+        await press(pilot, "D")
+        assert said(pilot) == "no comparison was left for a checkpoint"
 
     drive(script, path)

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from tt_debugger.core.refs import Fragment, Point
 from tt_debugger.core.text import acting
 from tt_debugger.discovery import EVERYWHERE
+from tt_debugger.storage.folders import SUFFIXES
 from tt_debugger.tui import scout
 from tt_debugger.tui.safety import SafetyFilter
 from tt_debugger.tui.screens.help import HelpScreen
@@ -254,6 +255,7 @@ def test_an_empty_folder_says_what_was_looked_for(tmp_path):
     async def script(pilot):
         said = "\n".join(pilot.app.screen.query_one("#said", Lines).plain_lines)
         assert said.startswith("There are no sessions in ")
+        assert all(f" {each}" in said for each in SUFFIXES)
         await press(pilot, "j", "s", "enter", "tab", "G", "slash", "escape")
 
     assert drive(script, tmp_path).opened == []

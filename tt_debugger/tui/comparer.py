@@ -21,19 +21,15 @@ from textual.worker import get_current_worker
 
 from tt_debugger.core.changes import Change
 from tt_debugger.core.diff.comparing import Comparison
-from tt_debugger.core.diff.divergence import Divergence, divergence
-from tt_debugger.core.diff.parting import (
-    first_sentences,
-    normal_sentence,
-    parting_sentences,
-    relation,
-)
+from tt_debugger.core.diff.divergence import divergence
+from tt_debugger.core.diff.parting import relation
 from tt_debugger.core.diff.side import Side
-from tt_debugger.core.diff.side_by_side import SideBySide, compare_sides
+from tt_debugger.core.diff.side_by_side import compare_sides
 from tt_debugger.core.origins import row_that_put
 from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.debugger import Debugger, exists, split_location
 from tt_debugger.errors import CannotReadError, TtdbgError
+from tt_debugger.views.branches import sentences
 
 if TYPE_CHECKING:
     from tt_debugger.tui.exporter import Exporter
@@ -204,7 +200,7 @@ class Comparer:
         with suppress(_NoLongerWantedError):
             try:
                 found = divergence(_while(is_wanted, old), _while(is_wanted, new))
-                words = words_of(compared, found)
+                words = tuple(sentences(compared, found))
             except TtdbgError as error:
                 words = (error.message,)
             self._tell_if(is_wanted, Parted(question, words))
@@ -257,15 +253,6 @@ class Comparer:
             self._screen.post_message(LocateFailed(error))
         else:
             self._screen.post_message(Located(row, place))
-
-
-def words_of(compared: SideBySide, parted: Divergence) -> tuple[str, ...]:
-    """Give where both sides part, and what was not looked at, in sentences."""
-    sides = compared.old, compared.new, parted
-    words = (*parting_sentences(*sides), *first_sentences(*sides))
-    if not compared.is_normal:
-        return words
-    return (*words, normal_sentence(compared.old, compared.new, compared.left_out))
 
 
 def _while(is_wanted: Callable[[], bool], side: Side) -> Side:

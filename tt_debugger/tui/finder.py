@@ -18,8 +18,6 @@ class Finder:
         self._outline: Outline | None = None
         self._awaited: tuple[int, int] | None = None
         """The row from which somebody wants to go on, and in which direction."""
-        self._size = 0
-        """The rows that are to be searched: more than are, once the session has grown."""
 
     @property
     def query(self) -> Query | None:
@@ -46,13 +44,12 @@ class Finder:
 
     def grow(self, outline: Outline, kept: int) -> None:
         """Search what is new in a session; all, where some of the rows that were are others."""
-        search, size = self._search, self._size
-        self._outline, self._size = outline, len(outline.mask)
-        if search is None:
+        search, before, self._outline = self._search, self._outline, outline
+        if search is None or before is None:
             return
-        if kept < size:
+        if kept < len(before.mask):
             query = _again(search.query)
-            self._search = Search(query, self._size, 0, outline.mask)
+            self._search = Search(query, len(outline.mask), 0, outline.mask)
             self._awaited = None
             self._loader.search(query, 0, outline.tree.session)
         elif search.is_done:
@@ -61,12 +58,12 @@ class Finder:
     def _go_on(self, done: Search) -> None:
         """Search the rows behind those that are searched."""
         outline, begin = self._outline, done.size
-        if outline is None or begin >= self._size:
+        if outline is None or begin >= len(outline.mask):
             return
-        query, session = _again(done.query), outline.tree.session
-        self._search = Search(query, self._size, begin, outline.mask)
-        self._search.tell(Found(tuple(done.hits.values()), 0, self._size))
-        self._loader.search(query, begin, session, self._size - begin)
+        query, size = _again(done.query), len(outline.mask)
+        self._search = Search(query, size, begin, outline.mask)
+        self._search.tell(Found(tuple(done.hits.values()), 0, size))
+        self._loader.search(query, begin, outline.tree.session, size - begin)
 
     def look_for(self, text: str, row: int) -> None:
         """Begin to search from a row on; the first match is waited for. Nothing forgets."""
@@ -76,7 +73,6 @@ class Finder:
             self.forget()
             return
         mask = outline.mask
-        self._size = len(mask)
         self._search = Search(query, len(mask), row, mask)
         self._awaited = (row, 1)
         self._loader.search(query, row, outline.tree.session)

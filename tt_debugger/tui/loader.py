@@ -197,7 +197,7 @@ class Marked(Message):
         self.marks = marks
 
 
-class Inside(NamedTuple):
+class Subsession(NamedTuple):
     """A session that a row started: its name, where it is, and its row if it is in this one.
 
     Without a location it is not there.
@@ -209,10 +209,10 @@ class Inside(NamedTuple):
     row: int | None = None
 
 
-class LookedInside(Message):
+class SubsessionsFound(Message):
     """The sessions that a row started were looked for."""
 
-    def __init__(self, row: int, found: Sequence[Inside]) -> None:
+    def __init__(self, row: int, found: Sequence[Subsession]) -> None:
         super().__init__()
         self.row = row
         self.found = found
@@ -393,9 +393,9 @@ class Loader:
         """Begin to keep a mark."""
         self._begin("mark", self._mark, name, row, is_exclusive=False)
 
-    def look_inside(self, row: int) -> None:
+    def find_subsessions(self, row: int) -> None:
         """Begin to look for the sessions that a row started."""
-        self._begin("inside", self._look_inside, row)
+        self._begin("subsessions", self._find_subsessions, row)
 
     def search(self, query: Query, start: int, session: Session, most: int | None = None) -> None:
         """Begin to search from a row on; an earlier search ends.
@@ -483,21 +483,19 @@ class Loader:
         if self._is_anew:
             # The rows that a person opened and closed are others now.
             folding = Folding(folding.rule)
-        _ = session.context_sizes, session.rows
-        lines = Outlined(outline(session, chosen, folding), NO_ROW)
-        opened = Opened(session, lines, scrub_index(session), debugger.marks)
+        opened = _shown(debugger, outline(session, chosen, folding), NO_ROW)
         return Regrown(opened, kept, is_anew=self._is_anew)
 
-    def _look_inside(self, row: int) -> None:
+    def _find_subsessions(self, row: int) -> None:
         debugger = self._debugger
         if debugger is None:
             return
         try:
-            found = [_inside(debugger, *each) for each in debugger.subsessions(row).items()]
+            found = [_subsession(debugger, *each) for each in debugger.subsessions(row).items()]
         except TtdbgError as error:
             self._screen.post_message(Failed(error))
             return
-        self._screen.post_message(LookedInside(row, found))
+        self._screen.post_message(SubsessionsFound(row, found))
 
     def _prepare(self) -> None:
         debugger = self._debugger
@@ -632,7 +630,7 @@ class Loader:
 def _first_view(
     debugger: Debugger, fragment: Fragment, chosen: Filter, folding: Folding, row: int | None
 ) -> Opened:
-    """Give what the screen shows first. What it needs later is worked out here, in the thread.
+    """Give what the screen shows first.
 
     A row that was asked for is shown, whatever folds or hides it.
     """
@@ -642,23 +640,29 @@ def _first_view(
         row = 0
         if fragment.points or session.active is not None:
             row = debugger.row(fragment.points[0] if fragment.points else Point(None, "@"))
-    _ = session.context_sizes, session.rows
     lines = outline(session, chosen, folding)
     if is_asked_for and not lines.has_line(row):
         chosen = chosen if lines.mask[row] else Filter.ALL
         lines = outline(session, chosen, folding)
         lines = outline(session, chosen, lines.revealing(row))
+    return _shown(debugger, lines, row)
+
+
+def _shown(debugger: Debugger, lines: Outline, row: int) -> Opened:
+    """Give what the screen shows. What it needs later is worked out here, in the thread."""
+    session = debugger.session
+    _ = session.context_sizes, session.rows
     return Opened(session, Outlined(lines, row), scrub_index(session), debugger.marks)
 
 
-def _inside(debugger: Debugger, name: str, place: str | None) -> Inside:
+def _subsession(debugger: Debugger, name: str, place: str | None) -> Subsession:
     """Tell where a session is that was started: in another file, or in this one."""
     if place is None:
-        return Inside(name, None)
+        return Subsession(name, None)
     location, fragment = split_location(place)
     if location != debugger.location or fragment.session is not None:
-        return Inside(name, location, fragment)
-    return Inside(name, location, fragment, debugger.point(fragment))
+        return Subsession(name, location, fragment)
+    return Subsession(name, location, fragment, debugger.point(fragment))
 
 
 def _around(row: int, count: int) -> Iterator[int]:

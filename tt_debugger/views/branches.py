@@ -23,12 +23,16 @@ def heading_lines(compared: SideBySide, parted: Divergence, palette: Palette) ->
     """Give what A and B are, where they part, and what was not looked at."""
     yield _side_line("A", compared.old, palette.remove, palette)
     yield _side_line("B", compared.new, palette.add, palette)
-    for tell in (parting_sentences, first_sentences):
-        for sentence in tell(compared.old, compared.new, parted):
-            yield Text(safe_line(sentence), palette.dim)
-    if compared.is_normal:
-        sentence = normal_sentence(compared.old, compared.new, compared.left_out)
+    for sentence in sentences(compared, parted):
         yield Text(safe_line(sentence), palette.dim)
+
+
+def sentences(compared: SideBySide, parted: Divergence) -> Iterator[str]:
+    """Say where both sides part, what each did first, and what was not looked at."""
+    yield from parting_sentences(compared.old, compared.new, parted)
+    yield from first_sentences(compared.old, compared.new, parted)
+    if compared.is_normal:
+        yield normal_sentence(compared.old, compared.new, compared.left_out)
 
 
 def three_way_lines(found: ThreeWay, palette: Palette) -> Iterator[Text]:

@@ -123,10 +123,8 @@ def meta_lines(
 def _lines_text(session: Session, row: int) -> str | None:
     """Give the lines that a checkpoint was written in."""
     first = session.heads.line(row)
-    lines = [first, *(part.line for part in session.heads.parts.get(row, ()))]
-    shown = ", ".join(str(each) for each in lines[:_LISTED] if each is not None)
-    more = len(lines) - _LISTED
-    return (f"{shown} and {more:,} more" if more > 0 else shown) or None
+    parts = [part.line for part in session.heads.parts.get(row, ())]
+    return None if first is None else _listed([first, *parts])
 
 
 def _asides_text(asides: Sequence[Aside]) -> str | None:
@@ -146,13 +144,15 @@ def _asides_text(asides: Sequence[Aside]) -> str | None:
 def _children_text(children: Sequence[int]) -> str | None:
     if not children:
         return None
-    shown = ", ".join(str(child + 1) for child in children[:_LISTED])
-    more = len(children) - _LISTED
-    return (
-        ("row " if len(children) == 1 else "rows ")
-        + shown
-        + (f" and {more:,} more" if more > 0 else "")
-    )
+    rows = _listed([child + 1 for child in children])
+    return f"row {rows}" if len(children) == 1 else f"rows {rows}"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Give the first of some numbers, and say how many more there are."""
+    shown = ", ".join(map(str, numbers[:_LISTED]))
+    more = len(numbers) - _LISTED
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def _usage_text(usage: Usage) -> str:

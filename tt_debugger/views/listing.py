@@ -15,6 +15,7 @@ from tt_debugger.core.listed import Spot
 from tt_debugger.core.listing import Entry, Facts, Sort, last_part
 from tt_debugger.core.model import Session, iso_time
 from tt_debugger.core.text import counted, safe_line
+from tt_debugger.views.hit import hit_text
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView, count_text, duration_text
 
@@ -164,13 +165,9 @@ class ListingView(msgspec.Struct, frozen=True):
 
     def spot(self, spot: Spot, width: int) -> Text:
         """Give a place in a session as one line of exactly `width` cells."""
-        palette, hit = self.palette, spot.hit
         line = Text(no_wrap=True, end="")
-        line.append(f"{' ' * (MARGIN + 2)}{self.glyphs.arrow} ", palette.lane)
-        line.append(f"{safe_line(spot.said_by):<9}  ", palette.dim)
-        line.append(safe_line(hit.before), palette.text)
-        line.append(safe_line(hit.found), palette.found)
-        line.append(safe_line(hit.after), palette.text)
+        line.append(f"{' ' * (MARGIN + 2)}{self.glyphs.arrow} ", self.palette.lane)
+        line.append(hit_text(spot.said_by, spot.hit, self.palette))
         line.truncate(width, pad=True)
         return line
 
@@ -194,7 +191,7 @@ class ListingView(msgspec.Struct, frozen=True):
         if sort in known:
             return known[sort]
         if facts is not None:
-            return _number(facts, sort), self._number_style(sort)
+            return number_text(facts, sort), self._number_style(sort)
         is_awaited = sort is Sort.CHECKPOINTS and entry.failed is None
         return self.glyphs.ellipsis if is_awaited else "", palette.dim
 
@@ -210,7 +207,7 @@ class ListingView(msgspec.Struct, frozen=True):
                 return self.palette.dim
 
 
-def _number(facts: Facts, sort: Sort) -> str:
+def number_text(facts: Facts, sort: Sort) -> str:
     """Give a number of a session; what goes without saying is left out."""
     match sort:
         case Sort.CHECKPOINTS:

@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tt_debugger.core.families import Project, Relative
-from tt_debugger.core.listing import Entry, Facts
+from tt_debugger.core.listing import Entry, Sort
 from tt_debugger.core.text import safe_line
-from tt_debugger.views.listing import age_text, cost_text, trail_text
+from tt_debugger.views.listing import age_text, number_text, trail_text
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import count_text
 
@@ -24,6 +24,7 @@ _HEADS = (
     ("tokens", 7),
     ("cost", 7),
 )
+_NUMBERS = (Sort.CHECKPOINTS, Sort.BRANCHES, Sort.TOKENS, Sort.COST)
 
 
 class ProjectsView(msgspec.Struct, frozen=True):
@@ -72,14 +73,11 @@ class ProjectsView(msgspec.Struct, frozen=True):
         return line.append(safe_line(entry.title), palette.text)
 
     def _numbers(self, entry: Entry) -> tuple[str, ...]:
-        facts = entry.facts or Facts()
+        facts = entry.facts
         return (
             age_text(entry.time, self.now),
             count_text(entry.size),
-            count_text(facts.checkpoints) if entry.facts else "",
-            count_text(facts.branches) if facts.branches > 1 else "",
-            count_text(facts.tokens) if facts.tokens else "",
-            cost_text(facts.cost),
+            *("" if facts is None else number_text(facts, each) for each in _NUMBERS),
         )
 
     def _cut(self, line: Text) -> Text:

@@ -209,16 +209,16 @@ class RowView(msgspec.Struct, frozen=True):
         return f"{row + 1:>{self.number_width}} " if self.number_width else ""
 
     def _flags(self, session: Session, row: int) -> Iterator[Piece]:
-        """Give what few rows have: a label, sessions inside, several branches, the active leaf."""
+        """Give what few rows have: a label, subsessions, several branches, the active leaf."""
         if row in self.marks:
             yield f"'{safe_line(self.marks[row])} ", self.palette.label
         label = session.labels.get(row)
         if label is not None:
             name = _fitted(safe_line(label), 24, self.glyphs).rstrip()
             yield f"{self.glyphs.label} {name} ", self.palette.label
-        inside = session.subsessions.get(row)
-        if inside:
-            count = f"{len(inside)} " if len(inside) > 1 else ""
+        started = session.subsessions.get(row)
+        if started:
+            count = f"{len(started)} " if len(started) > 1 else ""
             yield f"{self.glyphs.inside} {count}", self.palette.accent
         branches = session.tree.child_count(row)
         if branches > 1:

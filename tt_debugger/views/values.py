@@ -184,8 +184,7 @@ def _map_preview(value: dict[str, Any], limit: int) -> str:
     if "$opaque" in value:
         return safe_line(f"{value['$opaque']}, {value.get('size')} bytes, not decoded")
     if isinstance(value.get("role"), str) or is_item(value):
-        role = read_message(value).role
-        return safe_line(summary_line(f"{role}: {_content_preview(value)}", limit))
+        return safe_line(summary_line(_message_preview(value), limit))
     if not value:
         return "{}"
     inside = ", ".join(f"{key} {_leaf(each)}" for key, each in list(value.items())[:4])
@@ -201,13 +200,14 @@ def _leaf(value: Any) -> str:
     return summary_line(value, 24) if isinstance(value, str) else preview(value)
 
 
-def _content_preview(message: dict[str, Any]) -> str:
-    """Give what a message of any shape says, in few words."""
-    parts = read_message(message).parts
+def _message_preview(message: dict[str, Any]) -> str:
+    """Give who says what in a message of any shape, in few words."""
+    reading = read_message(message)
+    parts = reading.parts
     sections = ", ".join(part.name for part in parts if isinstance(part, Section))
     said = [_part_preview(part) for part in parts if not isinstance(part, (Section, Tool))]
     said += [f"sections {sections}"] if sections else []
-    return ", ".join(filter(None, said)) or "(empty)"
+    return f"{reading.role}: {', '.join(filter(None, said)) or '(empty)'}"
 
 
 def _part_preview(part: Part) -> str:

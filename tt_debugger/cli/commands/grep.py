@@ -190,16 +190,15 @@ def _tell(found: _Hits, hit: Hit, *, is_first: bool, as_json: bool) -> None:
         return
     from rich.text import Text
 
+    from tt_debugger.views.hit import hit_text
+
     session, palette = debugger.session, output.palette()
     head = session.heads[hit.row]
     if is_first:
         output.lines([Text(safe_line(session.title or session.id), palette.strong)])
     ref = f"{found.scope}{debugger.resolver.short_id(hit.row)}"
     line = Text.assemble("  ", (safe_line(ref), palette.code), "  ", no_wrap=True)
-    line.append(f"{head.role or head.kind:<9}  ", palette.dim)
-    line.append(safe_line(hit.before), palette.text)
-    line.append(safe_line(hit.found), palette.found)
-    line.append(safe_line(hit.after), palette.text)
+    line.append(hit_text(head.role or head.kind, hit, palette))
     output.lines([line])
 
 

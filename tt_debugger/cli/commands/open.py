@@ -10,7 +10,6 @@ import click
 from tt_debugger.cli.arguments import located, unshielded
 from tt_debugger.core.refs import Fragment
 from tt_debugger.debugger import format_of, is_folder
-from tt_debugger.discovery.places import EVERYWHERE
 from tt_debugger.errors import UsageError
 from tt_debugger.formats import is_session
 from tt_debugger.storage.probe import probe
@@ -33,7 +32,7 @@ def command(location: str | None, theme: str | None) -> None:
 
 def browse(location: str | None = None, theme: str | None = None) -> None:
     """Open the UI. Raises what keeps it from being opened, before the screen is taken over."""
-    path, fragment = (EVERYWHERE, Fragment()) if location is None else located(location)
+    path, fragment = _everywhere() if location is None else located(location)
     if fragment.is_range:
         raise UsageError("the UI opens at one point, not at a range")
     if theme is not None and theme not in THEMES:
@@ -51,6 +50,13 @@ def browse(location: str | None = None, theme: str | None = None) -> None:
     from tt_debugger.tui.app import run
 
     run(path, fragment, theme, shows_sessions=shows_sessions)
+
+
+def _everywhere() -> tuple[str, Fragment]:
+    # Only who chooses a session pays for this import.
+    from tt_debugger.discovery import EVERYWHERE
+
+    return EVERYWHERE, Fragment()
 
 
 def _holds_sessions(path: str) -> bool:

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import PurePath
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -406,7 +407,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         self._marks = dict(opened.marks)
         self._facts = session_facts(session, self._location)
         self.finder.grow(outline, message.kept)
-        self.forget_rows(are_others=message.is_anew)
+        self.forget_rows(partial(_row_now, before, message))
         self._tell_live()
         self.query_one(ColumnNames).update_from(self._row_view)
         self.tree_pane.grow(session, outline, self._row_view, row)
@@ -422,15 +423,18 @@ class PanesScreen(KeyedScreen[Place | None]):
             self._wanted = NO_ROW
             self._show()
 
-    def forget_rows(self, *, are_others: bool) -> None:
-        """Forget what was worked out of the rows; where they are others, which ones they were."""
+    def forget_rows(self, row_now: Callable[[int], int | None]) -> None:
+        """Forget what was worked out of the rows; it is told which row each one is now.
+
+        None is one that is there no longer.
+        """
 
     def _row_in(self, before: Session, session: Session, message: Regrown) -> int:
         """Give the row for the cursor: where it was, or the active leaf if it stood at that."""
         row = self._row
         if session.active is not None and (row is None or self._is_at_leaf(before, row)):
-            is_gone = message.is_anew and row is not None and before.ids[row] in session.rows
-            if not is_gone:
+            is_there = message.is_anew and row is not None and before.ids[row] in session.rows
+            if not is_there:
                 return session.active
         if not len(session):
             return NO_ROW
@@ -676,6 +680,13 @@ class PanesScreen(KeyedScreen[Place | None]):
     def _zoom(self, *, to_inspector: bool) -> None:
         self.set_class(to_inspector, "zoom-inspector")
         self.set_class(not to_inspector, "zoom-tree")
+
+
+def _row_now(before: Session, grown: Regrown, row: int) -> int | None:
+    """Give which row a checkpoint is now, None if it is there no longer."""
+    if row < grown.kept:
+        return row
+    return None if grown.is_anew else grown.opened.session.rows.get(before.ids[row])
 
 
 def _tells_more(read: Inspection, shown: Shown) -> bool:

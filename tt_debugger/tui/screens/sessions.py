@@ -21,6 +21,7 @@ from tt_debugger.core.search import Query
 from tt_debugger.core.text import counted, safe_line
 from tt_debugger.discovery import EVERYWHERE, Left, Read
 from tt_debugger.errors import TtdbgError
+from tt_debugger.storage.folders import SUFFIXES
 from tt_debugger.tui.keys import SESSIONS, bindings
 from tt_debugger.tui.scout import (
     FactsRead,
@@ -290,8 +291,10 @@ class SessionsScreen(KeyedScreen[None]):
         where = safe_line(self._location) or "the places of agents, nor in this folder"
         yield Text(f"There are no sessions in {where}.", self._palette.strong)
         yield Text()
-        yield Text("Looked for files that end in .jsonl, .ndjson or .json, in this folder and in")
-        yield Text("those below it, and found none that an agent known to ttdbg has written.")
+        *others, last = sorted(SUFFIXES)
+        yield Text(f"Looked for files that end in {', '.join(others)} or {last},")
+        yield Text("in this folder and in those below it, and found none that an agent known to")
+        yield Text("ttdbg has written.")
         for each in self._left.texts():
             yield Text(f"  {self._glyphs.bullet} {each}", self._palette.dim)
         yield Text()

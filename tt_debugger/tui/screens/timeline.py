@@ -4,7 +4,7 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from tt_debugger.core.search import Jump
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.tui.copying import ASKED, copied
 from tt_debugger.tui.keys import TIMELINE, bindings
-from tt_debugger.tui.loader import Completes, Inside, LookedInside, Marked, Searched
+from tt_debugger.tui.loader import Completes, Marked, Searched, Subsession, SubsessionsFound
 from tt_debugger.tui.screens import choices, versus
 from tt_debugger.tui.screens.chooser import ChooserScreen
 from tt_debugger.tui.screens.panes import PanesScreen, Place
@@ -71,11 +71,19 @@ class TimelineScreen(PanesScreen):
         self._resolver: Resolver | None = None
         self._ref_screen: ChooserScreen | None = None
 
-    def forget_rows(self, *, are_others: bool) -> None:
-        """Forget what was worked out of the rows; where they are others, the way back as well."""
+    def forget_rows(self, row_now: Callable[[int], int | None]) -> None:
+        """Forget what was worked out of the rows, and the stops that are there no longer."""
         self._completer = self._resolver = None
-        if are_others:
-            self._journey, self._left = Journey(), None
+        journey, left = self._journey, self._left
+        here = None if journey.here is None else row_now(journey.here)
+        behind, ahead = (
+            tuple(row for row in map(row_now, stops) if row is not None)
+            for stops in (journey.behind, journey.ahead)
+        )
+        self._journey = Journey(here, behind, ahead)
+        aims = () if left is None else (left.question.old, left.question.new)
+        if any(isinstance(aim, int) and row_now(aim) != aim for aim in aims):
+            self._left = None
 
     def action_follow(self) -> None:
         """Show what is written to the session as it comes, or no longer."""
@@ -384,19 +392,22 @@ class TimelineScreen(PanesScreen):
                 state.toggle()
             case CheckpointTree() if self.tree_pane.cursor_fold is not None:
                 self._unfold()
-            case CheckpointTree() if self._starts_sessions(self._row):
-                self.loader.look_inside(self._row or 0)
             case CheckpointTree():
-                self.action_switch()
+                self._open_row()
             case Scrubber():
                 self.action_tree()
             case _:
                 pass
 
-    def _starts_sessions(self, row: int | None) -> bool:
-        return self._session is not None and row in self._session.subsessions
+    def _open_row(self) -> None:
+        """Look for the sessions that the row started; one that started none is inspected."""
+        session, row = self._session, self._row
+        if session is not None and row is not None and row in session.subsessions:
+            self.loader.find_subsessions(row)
+        else:
+            self.action_switch()
 
-    def on_looked_inside(self, message: LookedInside) -> None:
+    def on_subsessions_found(self, message: SubsessionsFound) -> None:
         """Open the session that the row started; of several ask which one."""
         if message.row != self._row:
             return
@@ -410,13 +421,13 @@ class TimelineScreen(PanesScreen):
             offered = [Choice(each.name, str(each.location), each) for each in there]
             self.choose("open a session that was started here", offered, self._enter)
 
-    def _enter(self, inside: Inside | None) -> None:
-        if inside is None or inside.location is None:
+    def _enter(self, subsession: Subsession | None) -> None:
+        if subsession is None or subsession.location is None:
             return
-        if inside.row is not None:
-            self.go_to(inside.row)
+        if subsession.row is not None:
+            self.go_to(subsession.row)
         else:
-            self.post_message(self.SessionWanted(inside.location, inside.fragment))
+            self.post_message(self.SessionWanted(subsession.location, subsession.fragment))
 
     # Comparing
 
