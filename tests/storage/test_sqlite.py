@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import recognise
 from tt_debugger.storage import sqlite
 from tt_debugger.storage.probe import DatabaseProbe, has_columns, probe
-from tt_debugger.storage.sqlite import Database, Table, look_at, tables_of
+from tt_debugger.storage.sqlite import Database, look_at, tables_of
+from tt_debugger.storage.tables import Table
 
 NOTES = """
 create table note (id text primary key, at integer, said text, data blob);
@@ -55,7 +57,9 @@ def everything_beside(path: Path) -> dict[str, tuple[bytes, int]]:
 
 def test_tables_and_rows_are_given_as_they_are_stored(path: Path):
     with Database(made(path, NOTES)) as database:
-        assert database.tables == {"note": Table("note", ("id", "at", "said", "data"), ("id",))}
+        assert database.tables == {
+            "note": Table("note", ("id", "at", "said", "data"), ("id",), "rowid")
+        }
         rows = list(database.rows("note", ["id", "said", "data", "later"], order=["at", "id"]))
         seconds = list(database.rows("note", ["id"], order=["id"], where={"at": 2}))
         none = list(database.rows("note", ["id"], where={"said": None}))
@@ -66,6 +70,37 @@ def test_tables_and_rows_are_given_as_they_are_stored(path: Path):
         ("c", None, 1.5, None),
     ]
     assert (seconds, none, database.damage) == ([("b",), ("c",)], [("c",)], ())
+
+
+PAGED = """
+CREATE TABLE step (thread TEXT, n INTEGER, said TEXT, PRIMARY KEY (thread, n));
+CREATE TABLE bare (n INTEGER PRIMARY KEY, said TEXT) WITHOUT ROWID;
+CREATE TABLE taken (rowid TEXT, said TEXT);
+INSERT INTO step VALUES ('b', 1, 'b1'), ('a', 2, 'a2'), ('a', 1, 'a1'), ('a', 10, 'a10');
+INSERT INTO bare VALUES (2, 'two'), (1, 'one'), (3, 'three');
+INSERT INTO taken VALUES ('z', 'first'), ('a', 'second');
+"""
+
+
+def test_a_page_begins_behind_the_key_that_is_given(path: Path):
+    with Database(made(path, PAGED)) as database:
+        page = partial(database.rows, "step", ["said"], order=["thread", "n"], most=2)
+
+        assert list(page()) == [("a1",), ("a2",)]
+        assert list(page(after=["a", 2])) == [("a10",), ("b1",)]
+        assert list(page(after=["b", 1], descending=True)) == [("a10",), ("a2",)]
+        assert list(page(after=["a", 1], where={"thread": "a"})) == [("a2",), ("a10",)]
+        assert list(database.rows("step", ["said"], order=["no", "n"], after=[1, 2])) == []
+
+
+def test_the_rows_that_were_stored_last_come_first(path: Path):
+    with Database(made(path, PAGED)) as database:
+        assert list(database.newest("step", ["said"], 2)) == [("a10",), ("a1",)]
+        assert list(database.newest("bare", ["said"], 2)) == [("three",), ("two",)]
+        assert list(database.newest("taken", ["said", "no"], 5)) == [
+            ("second", None),
+            ("first", None),
+        ]
 
 
 def test_what_a_database_has_no_column_for_has_no_value(path: Path):

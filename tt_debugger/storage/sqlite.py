@@ -23,6 +23,7 @@ from tt_debugger.errors import CannotReadError
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.lines import LONGEST
 from tt_debugger.storage.stdin import STDIN
+from tt_debugger.storage.tables import Table, Value
 
 if TYPE_CHECKING:
     import sqlite3
@@ -33,8 +34,6 @@ LARGEST = 2 << 30
 """Bytes of a database, with its log, that are copied."""
 PATIENCE = 2.0
 """Seconds that SQLite may work until the next rows."""
-
-Value = str | bytes | int | float | None
 
 _IsLate = Callable[[], bool]
 _Text = Callable[[bytes], str]
@@ -47,15 +46,9 @@ _BATCH = 256
 _MOST_DAMAGE = 5
 _OPERATIONS = 2_000
 """Steps of SQLite's machine between two looks at the clock."""
+_ROW_IDS = ("rowid", "_rowid_", "oid")
+"""What the number of a row is called, unless a column has that name."""
 _SUPER_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
-
-
-class Table(msgspec.Struct, frozen=True):
-    """A real table: its name, its columns that are stored, and those of its primary key."""
-
-    name: str
-    columns: tuple[str, ...]
-    key: tuple[str, ...] = ()
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -139,25 +132,49 @@ class Database:
         *,
         order: Sequence[str] = (),
         where: Mapping[str, Value] | None = None,
+        after: Sequence[Value] = (),
+        most: int | None = None,
+        descending: bool = False,
     ) -> Iterator[tuple[Value, ...]]:
-        """Go over the rows of a table that have certain values, in the order of some columns.
+        """Go over the rows of a table, as `storage.tables.Tables` says.
 
-        A column that this database does not have is None in each row. Raises CannotReadError as
-        soon as a row cannot be read, and KeyError where there is no such table.
+        Raises CannotReadError as soon as a row cannot be read, and KeyError where there is no
+        such table.
         """
         known = self.tables[table]
         wanted = dict(where or {})
         missing = [name for name in wanted if name not in known.columns]
         if any(wanted.pop(name) is not None for name in missing):
             return iter(())
-        given = [_quoted(name) if name in known.columns else "NULL" for name in columns]
-        query = f"SELECT {', '.join(given)} FROM {_quoted(table)}"  # noqa: S608 - names of its own schema, quoted
-        if wanted:
-            query += " WHERE " + " AND ".join(f"{_quoted(name)} IS ?" for name in wanted)
         sorts = [_quoted(name) for name in order if name in known.columns]
+        conditions = [f"{_quoted(name)} IS ?" for name in wanted]
+        values = list(wanted.values())
+        if after:
+            # With a column missing the values would be compared with those of another.
+            if len(sorts) != len(after):
+                return iter(())
+            conditions.append(f"({', '.join(sorts)}) {'<>'[not descending]} ({_places(after)})")
+            values += after
+        query = _selection(known, columns)
+        if conditions:
+            query += f" WHERE {' AND '.join(conditions)}"
         if sorts:
-            query += f" ORDER BY {', '.join(sorts)}"
-        return self._answers(query, tuple(wanted.values()))
+            way = " DESC" if descending else ""
+            query += f" ORDER BY {', '.join(each + way for each in sorts)}"
+        if most is not None:
+            query += f" LIMIT {most:d}"
+        return self._answers(query, tuple(values))
+
+    def newest(self, table: str, columns: Sequence[str], most: int) -> Iterator[tuple[Value, ...]]:
+        """Go over the rows that were stored last, by their row ids, the last one first.
+
+        A table without row ids is gone over from the end of its primary key.
+        """
+        known = self.tables[table]
+        if known.row_id is None:
+            return self.rows(table, columns, order=known.key, most=most, descending=True)
+        last_first = f" ORDER BY {known.row_id} DESC LIMIT {most:d}"
+        return self._answers(_selection(known, columns) + last_first, ())
 
     def _answers(self, query: str, values: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
         # Pages that lead to each other can hold more rows than a file has bytes.
@@ -288,6 +305,9 @@ def _tables_of(connection: sqlite3.Connection) -> dict[str, Table]:
     names = connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
     ).fetchall()
+    # An old SQLite does not tell: there tables have row ids, as nearly all do.
+    listed = connection.execute("PRAGMA table_list").fetchall()
+    without_row_ids = {name for _, name, _, _, is_without, *_ in listed if is_without}
     tables: dict[str, Table] = {}
     for (name,) in names:
         if not isinstance(name, str) or name.startswith("sqlite_"):
@@ -296,8 +316,14 @@ def _tables_of(connection: sqlite3.Connection) -> dict[str, Table]:
         about = connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
         stored = [(column[1], column[5]) for column in about if column[6] == 0]
         key = sorted((place, column) for column, place in stored if place)
+        columns = tuple(column for column, _ in stored)
+        taken = {column.lower() for column, _ in stored}
+        row_id = next((each for each in _ROW_IDS if each not in taken), None)
         tables[name] = Table(
-            name, tuple(column for column, _ in stored), tuple(column for _, column in key)
+            name,
+            columns,
+            tuple(column for _, column in key),
+            None if name in without_row_ids else row_id,
         )
     return tables
 
@@ -387,6 +413,16 @@ def _status(path: Path) -> tuple[int, ...] | None:
         return None
     size = found.st_size if stat.S_ISREG(found.st_mode) else -1
     return size, found.st_mtime_ns, found.st_ino, found.st_dev
+
+
+def _selection(table: Table, columns: Sequence[str]) -> str:
+    """Give a query for some columns of a table, those that it does not have as NULL."""
+    given = [_quoted(name) if name in table.columns else "NULL" for name in columns]
+    return f"SELECT {', '.join(given)} FROM {_quoted(table.name)}"  # noqa: S608 - names of its own schema, quoted
+
+
+def _places(values: Sequence[Value]) -> str:
+    return ", ".join("?" for _ in values)
 
 
 def _quoted(name: str) -> str:

@@ -24,7 +24,8 @@ from tt_debugger.formats.shared.transcript import (
     no_session,
 )
 from tt_debugger.storage.settling import has_settled
-from tt_debugger.storage.sqlite import Database, Seen, Value, look_at, sides_of
+from tt_debugger.storage.sqlite import Database, Seen, look_at, sides_of
+from tt_debugger.storage.tables import Value
 from tt_debugger.store import Progress
 
 Row = Mapping[str, Value]
