@@ -42,6 +42,7 @@ from tt_debugger.store import (
     Contiguous,
     Cursor,
     Follows,
+    HasMany,
     HasSubsessions,
     HasWatched,
     Loaded,
@@ -59,6 +60,9 @@ FAR = 4096
 """Steps on a path that take so long that one would rather see its end first."""
 BODIES_KEPT_BYTES = 4 << 20
 """Bytes of the records whose bodies are kept; decoded they take several times as much."""
+
+MOST_OFFERED = 20
+"""Sessions that are named where it is not clear which one is meant."""
 
 
 def split_location(text: str) -> tuple[str, Fragment]:
@@ -517,7 +521,7 @@ def _opened(
         store = found.open(location)
         try:
             ids = store.sessions()
-            chosen = _chosen(store.location, ids, session)
+            chosen = _chosen(store, ids, session)
             others = tuple(each for each in ids if each != chosen)
             return store, store.load(chosen, progress), others
         except BaseException:
@@ -559,24 +563,30 @@ class _BodyCache:
         self._bytes = 0
 
 
-def _chosen(location: str, ids: Sequence[SessionId], wanted: str | None) -> SessionId:
+def _chosen(store: Store, ids: Sequence[SessionId], wanted: str | None) -> SessionId:
     """Give the session named, by its id or a unique prefix; without a name the newest.
 
     A name is tried as given, then percent-decoded.
     """
-    if not ids:
-        raise CannotReadError(f"there are no sessions in {location}")
     if wanted is None:
+        if not ids:
+            raise CannotReadError(f"there are no sessions in {store.location}")
         return ids[-1]
     names = (wanted, unquote(wanted))
-    exact = [each for name in names for each in ids if each == name]
+    known = [*ids]
+    if isinstance(store, HasMany):
+        known += (each for name in dict.fromkeys(names) for each in store.sessions_named(name))
+    exact = [each for name in names for each in known if each == name]
     if exact:
         return exact[0]
-    matches = [each for each in ids if each.startswith(names)]
+    matches = list(dict.fromkeys(each for each in known if each.startswith(names)))
     if len(matches) != 1:
+        offered = matches or ids
+        listed = ", ".join(map(quoted, offered[-MOST_OFFERED:]))
+        more = len(offered) - MOST_OFFERED
         raise UnknownRefError(
             f"{wanted!r} names {len(matches) or 'no'} sessions here",
-            f"there are: {', '.join(map(quoted, ids))}",
+            f"there are: {listed}{f' and {more:,} more' if more > 0 else ''}",
         )
     return matches[0]
 

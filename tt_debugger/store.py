@@ -184,6 +184,18 @@ class Remembers(Protocol):
 
 
 @runtime_checkable
+class HasMany(Protocol):
+    """A store that may have more sessions than `sessions` gives: those are the newest ones."""
+
+    def sessions_named(self, beginning: str) -> Sequence[SessionId]:
+        """Give the ids that are or begin with a text, a few of them, the one that is it first.
+
+        Also those of sessions that only another leads to, as a part of it.
+        """
+        ...
+
+
+@runtime_checkable
 class HasSubsessions(Protocol):
     """A store whose checkpoints may have started sessions of their own."""
 
