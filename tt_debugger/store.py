@@ -145,7 +145,8 @@ class HasWatched(Protocol):
     def watched(self) -> Sequence[str]:
         """Give the paths whose change may mean news, whether they are there yet or not.
 
-        Of a folder all that is in it is meant.
+        Of a folder all that is in it is meant. Without a path the store is asked every now and
+        then, as a server must be.
         """
         ...
 

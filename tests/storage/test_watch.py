@@ -258,3 +258,12 @@ def test_of_several_paths_each_is_watched_and_one_that_is_not_there_may_come(
     written(path)
     assert seconds_until_told(watch) < 1
     watch.stop()
+
+
+def test_what_has_no_path_is_asked_every_now_and_then():
+    watch = Watch(every=0.05)
+    assert seconds_until_told(watch) < PATIENCE
+    assert seconds_until_told(watch) >= 0.04
+    assert watch.written == 0.0
+    watch.stop()
+    assert not watch.wait()

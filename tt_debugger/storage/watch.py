@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 EVERY = 0.25
 """Seconds between two looks."""
+ASKED_EVERY = 2.0
+"""Seconds after which a server is asked again, which tells nothing by itself."""
 MOST_NAMES = 10_000
 """Names in a folder that are looked at."""
 STEP = 8
@@ -52,15 +54,18 @@ class _Look(msgspec.Struct, frozen=True):
 
 
 class Watch:
-    """Watches some paths, files or folders with all in them, until it is stopped."""
+    """Watches some paths, files or folders with all in them, until it is stopped.
 
-    def __init__(self, *paths: str, every: float = EVERY, takes_hints: bool = True) -> None:
+    Without a path there is nothing to look at: every now and then something may have changed.
+    """
+
+    def __init__(self, *paths: str, every: float | None = None, takes_hints: bool = True) -> None:
         self._paths = paths
-        self._every = every
+        self._every = every or (EVERY if paths else ASKED_EVERY)
         self._seen: _Look | None = None
         self._is_hinted = Event()
         self._is_stopped = Event()
-        if takes_hints:
+        if takes_hints and paths:
             Thread(target=self._take_hints, daemon=True).start()
 
     def wait(self) -> bool:
@@ -72,7 +77,8 @@ class Watch:
             is_hinted = self._is_hinted.wait(0 if self._seen is None else self._every)
             self._is_hinted.clear()
             before, self._seen = self._seen, _look_at(self._paths)
-            if is_hinted or self._seen != before or not self._seen.has_settled:
+            looks_same = bool(self._paths) and self._seen == before and self._seen.has_settled
+            if is_hinted or not looks_same:
                 return not self._is_stopped.is_set()
         return False
 
