@@ -33,6 +33,7 @@ from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError, UnknownRefError, UsageError, outside_errors
 from tt_debugger.formats import recognise
 from tt_debugger.formats.shared.records import flaws
+from tt_debugger.storage import servers
 from tt_debugger.storage.files import HEAD
 from tt_debugger.storage.lines import LONGEST
 from tt_debugger.storage.marks import Marks
@@ -66,7 +67,13 @@ MOST_OFFERED = 20
 
 
 def split_location(text: str) -> tuple[str, Fragment]:
-    """Split LOCATION[#FRAGMENT]. The whole is first tried as an existing path."""
+    """Split LOCATION[#FRAGMENT]. The whole is first tried as an existing path.
+
+    Of the address of a server the location is what may be shown of it. Raises UsageError.
+    """
+    if servers.is_server(text):
+        address, rest = servers.split(text)
+        return servers.admitted(address), parse_fragment(rest) if rest else Fragment()
     if exists(text) or "#" not in text:
         return text, Fragment()
     places = [place for place, character in enumerate(text) if character == "#"]
@@ -77,9 +84,12 @@ def split_location(text: str) -> tuple[str, Fragment]:
 
 
 def exists(path: str) -> bool:
-    """Tell whether something is at a path; a text that can be no path is none."""
+    """Tell whether something is at a path; a text that can be no path is none.
+
+    Whether something answers at the address of a server is seen when it is asked.
+    """
     try:
-        return path == STDIN or Path(path).exists()
+        return path == STDIN or servers.is_server(path) or Path(path).exists()
     except (OSError, ValueError):
         return False
 
@@ -139,7 +149,8 @@ class Debugger:
         self.location = location
         self.others: tuple[SessionId, ...] = ()
         """The sessions of the location among which this one was taken for the newest."""
-        self._is_one_of_several = False
+        self.is_one_of_several = False
+        """Whether the location has other sessions too."""
         self._store = store
         self._lock = threading.RLock()
         self._bodies = _BodyCache(self._decode, self._size_of)
@@ -154,10 +165,11 @@ class Debugger:
 
         Raises CannotReadError, or UnknownRefError for a session that is not there.
         """
+        location = servers.admitted(location)
         store, loaded, others = _opened(location, session, progress)
         debugger = cls(store, loaded, location)
         debugger.others = () if session else others
-        debugger._is_one_of_several = bool(others)
+        debugger.is_one_of_several = bool(others)
         return debugger
 
     @property
@@ -419,7 +431,7 @@ class Debugger:
 
     def ref(self, row: int) -> str:
         """Give a location with the ref of a checkpoint, complete enough to open it again."""
-        session = f"{quoted(self.session.id)}:" if self._is_one_of_several else ""
+        session = f"{quoted(self.session.id)}:" if self.is_one_of_several else ""
         return f"{self.location}#{session}{quoted(self.session.ids[row])}"
 
     def examined(self, progress: Progress = unheard) -> tuple[Finding, ...]:

@@ -21,7 +21,7 @@ from tt_debugger.discovery.folders import as_session, session_folders, stamp_of
 from tt_debugger.discovery.places import EVERYWHERE, Place, places_of
 from tt_debugger.discovery.reading import Read, ids_in, read
 from tt_debugger.errors import CannotReadError, StoreError, TtdbgError, outside_errors
-from tt_debugger.formats import best_match, own_formats
+from tt_debugger.formats import best_match, own_formats, recognise
 from tt_debugger.storage.catalogue import Catalogue, now
 from tt_debugger.storage.folders import (
     MOST_DEEP,
@@ -32,6 +32,7 @@ from tt_debugger.storage.folders import (
     files_under,
 )
 from tt_debugger.storage.probe import probe
+from tt_debugger.storage.servers import is_server
 from tt_debugger.store import Progress, unheard
 
 READ_AT_ONCE = 32 << 20
@@ -119,6 +120,10 @@ class Discovery:
 
         Raises CannotReadError where the location is not there or cannot be read.
         """
+        if is_server(self.location):
+            # Nothing lies beside it, and what it holds is asked for each time.
+            yield Entry(self.location, recognise(probe(self.location))[0].format, 0, 0.0)
+            return
         for place in places_of(self.location):
             try:
                 yield from self._in_place(place)

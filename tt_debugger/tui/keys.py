@@ -194,7 +194,7 @@ TIMELINE = (
     Key(("F",), "follow", "follow what is written, or stop to", "View"),
     Key(("s",), "scrubber", "the graph at the top: its marks are told, h l step", "View"),
     Key(("escape",), "tree", "back to the tree; forget the search", "View", "", _TREE),
-    Key(("o",), "sessions", "other sessions of this folder", "View"),
+    Key(("o",), "sessions", "other sessions here", "View"),
     Key(("T",), "theme", "choose a theme", "View"),
     Key(("ctrl+p",), "palette", "all commands by name", "View"),
     Key(("question_mark",), "help", "this help", "View", "help", _HELP),

@@ -289,6 +289,11 @@ class Loader:
         """Whether there is a session, and one that can be followed."""
         return self._debugger is not None and self._debugger.can_follow
 
+    @property
+    def is_one_of_several(self) -> bool:
+        """Whether the location has other sessions too."""
+        return self._debugger is not None and self._debugger.is_one_of_several
+
     def is_fresh(self) -> bool:
         """Tell whether the session was written to not long ago."""
         return 0 <= time.time() - self._written < FRESH

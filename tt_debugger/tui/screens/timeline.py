@@ -562,9 +562,11 @@ class TimelineScreen(PanesScreen):
         return [*super().commands(), *choices.filter_commands()]
 
     def action_sessions(self) -> None:
-        """Show the sessions beside this one."""
+        """Show the sessions beside this one: those of its location, else of its folder."""
         if not self.is_first:
             self._leave()
+        elif self.loader.is_one_of_several:
+            self.app.post_message(self.FolderWanted(self._location))
         else:
             folder = str(Path(self._location).absolute().parent)
             self.app.post_message(self.FolderWanted(folder))
