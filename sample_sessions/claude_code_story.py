@@ -639,12 +639,13 @@ def sum_up_and_commit(claude: ClaudeRecorder) -> None:
     claude.user(LAST_PROMPT, after=22)
     claude.assistant(
         bash(
-            'git commit -qam "The voucher test sets the time itself" && git log --oneline -1',
+            'git commit -qam "The voucher test sets the time itself" '
+            '-m "Co-Authored-By: Claude <noreply@anthropic.com>" && git log --oneline -1',
             "Commit",
         ),
         call("Read", file_path=f"{CWD}/tests/test_newsletters.py"),
     )
-    claude.bash("9d1f3ae The voucher test sets the time itself", 0.4)
+    claude.bash("add9135 The voucher test sets the time itself", 0.4)
     claude.result(
         "File does not exist. Did you mean test_newsletter.py?",
         "Error: File does not exist. Did you mean test_newsletter.py?",
@@ -653,7 +654,7 @@ def sum_up_and_commit(claude: ClaudeRecorder) -> None:
     claude.assistant(
         say(
             """
-            Committed as `9d1f3ae`.
+            Committed as `add9135`.
 
             The newsletter is of the same kind: by what was found earlier, two of its tests
             **sleep** for 0.2 s. Shall I give it a clock too?

@@ -22,7 +22,9 @@ from claude_code_story import claude_code_story
 from codex_story import codex_story
 from copilot_story import copilot_story
 from gemini_story import gemini_story
+from git_story import write_repository
 from requests_story import requests_story
+from tables_story import write_tables
 
 Body = dict[str, object]
 """A JSON object whose keys keep the order in which they were given."""
@@ -47,6 +49,8 @@ def main() -> None:
     for name, content in claude_code_story().items():
         (HERE / name).parent.mkdir(parents=True, exist_ok=True)
         (HERE / name).write_bytes(content)
+    write_repository(HERE / "shop.git")
+    write_tables(HERE)
     (HERE / "copilot.jsonl").write_bytes(copilot_story())
     (HERE / "gemini.jsonl").write_bytes(gemini_story())
 
