@@ -137,6 +137,16 @@ def test_fields_of_any_type_are_read_the_same_both_ways(path: Path, data: st.Dat
     check_both_ways(path, data.draw(bent_files(b"\n".join(lines) + b"\n")))
 
 
+@pytest.mark.parametrize("old", [b'"type":"tool_use"', b'"type":"tool_result"'])
+def test_a_block_of_another_type_is_neither_call_nor_result(path: Path, old: bytes):
+    (file,) = (each for each in fixture_files("claude_code") if each.stem == "commands")
+    content = file.read_bytes().replace(old, b'"type":"other"')
+
+    check_both_ways(path, content)
+    codes = {each.code for each in read(path, content, carefully=False)["findings"]}
+    assert (Code.UNMATCHED_RESULT in codes) is (b"use" in old)
+
+
 VALUES = (None, 0, True, "", "x", [None], {"x": None}, [{"type": "text"}])
 FIELDS = (
     *("type", "uuid", "parentUuid", "timestamp", "isSidechain", "message", "toolUseResult"),

@@ -26,15 +26,23 @@ class _Input(msgspec.Struct, gc=False):
 
 
 class _Block(msgspec.Struct, gc=False):
-    """A part of a message, as far as calls and results are joined by it.
+    """A part of a message, as far as calls and results are joined by it."""
 
-    Only a call has an `id`, and only a result a `tool_use_id`.
-    """
-
+    type: str = ""
     id: str | None = None
     name: str | None = None
     input: _Input | None = None
     tool_use_id: str | None = None
+
+    @property
+    def call(self) -> str | None:
+        """The id of the call that this is, None where it is none."""
+        return self.id if self.type == "tool_use" else None
+
+    @property
+    def answer(self) -> str | None:
+        """The id of the call whose result this is, None where it is none."""
+        return self.tool_use_id if self.type == "tool_result" else None
 
     @property
     def prompt(self) -> str | None:

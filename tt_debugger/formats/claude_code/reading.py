@@ -315,8 +315,8 @@ class ClaudeReading(Reading):
         if isinstance(line, AssistantLine):
             row = self._take_answer(line, rows, span)
             for block in line.message.content:
-                if not isinstance(block, str) and block.id is not None:
-                    self._take_call(block.id, block.name, row)
+                if not isinstance(block, str) and (call := block.call) is not None:
+                    self._take_call(call, block.name, row)
                     if block.prompt is not None:
                         self.prompts.setdefault(block.prompt, row)
             return row
@@ -325,9 +325,9 @@ class ClaudeReading(Reading):
             content = line.message.content
             names = tuple(
                 [
-                    each.tool_use_id
+                    answer
                     for each in content
-                    if not isinstance(each, str) and each.tool_use_id is not None
+                    if not isinstance(each, str) and (answer := each.answer) is not None
                 ]
             )
             if names:
