@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice
-from tt_debugger.views.changes import BRIEFLY, change_lines
+from tt_debugger.views.changes import BRIEFLY, MOST_LINES, change_lines
 from tt_debugger.views.palette import ANSI, ASCII, UNICODE
 from tt_debugger.views.values import wrapped
 
@@ -51,6 +51,28 @@ def test_an_old_and_a_new_value_that_do_not_fit_stand_below_each_other():
         f'~ text  "{old.strip()}"',
         f'        → "{new.strip()}"',
     ]
+
+
+def test_in_brief_two_texts_of_several_lines_are_told_by_the_lines_that_differ():
+    before = {"file": "one\ntwo\nthree\n"}
+    put = Put(("file",), "one\n\x1b[2J2\nthree\n" + "long " * 20 + "\n")
+
+    assert told(put, before=before, width=40, is_brief=True) == [
+        "~ file  2 lines added, 1 removed",
+        "    - two",
+        "    + ␛[2J2",
+        "    + long long long long long long lon…",
+    ]
+    assert told(put, before=before)[0].startswith('~ file  "one')
+
+
+def test_of_many_lines_that_differ_the_first_are_told():
+    old, new = ("".join(f"{name} {n}\n" for n in range(9)) for name in ("old", "new"))
+    lines = told(Put(("file",), new), before={"file": old}, is_brief=True)
+
+    assert lines[0] == "~ file  9 lines added, 9 removed"
+    assert lines[-1] == "    … 6 more lines"
+    assert len(lines) == 2 + MOST_LINES
 
 
 def test_of_two_long_texts_that_begin_alike_the_first_difference_is_told():

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State
+from tt_debugger.core.diff.texts import signed_lines
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.paths import Path, dotted, value_at
 from tt_debugger.core.response_items import is_item
@@ -26,7 +27,13 @@ MEASURED = 60
 """Changes whose paths are measured for that."""
 BRIEFLY = 30
 """Changes that are told before the others are only counted."""
+LONGEST_BY_LINES = 200_000
+"""Characters of two texts up to which they are told by the lines that differ."""
+MOST_LINES = 12
+"""Lines of a text that are told; `d` and `ttdbg diff` show the others."""
 _NARROWEST = 16
+_INDENT = 4
+"""Columns before the lines of a text, which are long: they do not stand behind its path."""
 _ALIKE = 24
 """Characters at their start from which two texts are told by where they begin to differ."""
 _CONTEXT = 12
@@ -58,11 +65,15 @@ def change_lines(
 
 
 class _Told(msgspec.Struct, frozen=True):
-    """One change to tell; `what` gives the words for it, as lines of at most so many cells."""
+    """One change to tell; `what` gives the words for it, as lines of at most so many cells.
+
+    With `is_signed` the first character of each line says whether it was added or removed.
+    """
 
     sign: str
     where: str
     what: Callable[[int], list[str]]
+    is_signed: bool = False
 
 
 def _column(told: Sequence[_Told], width: int | None) -> int:
@@ -77,7 +88,7 @@ def _lines(told: _Told, column: int, width: int | None, palette: Palette) -> Ite
     where = safe_line(told.where)
     line = Text(f"{told.sign} {where}", styles[told.sign])
     line.pad_right(max(column - cell_len(where), 0))
-    begin = column + 4
+    begin = _INDENT if told.is_signed else column + 4
     if width is None:
         yield Text.assemble(line, f"  {' '.join(told.what(PREVIEW))}".rstrip())
         return
@@ -89,7 +100,8 @@ def _lines(told: _Told, column: int, width: int | None, palette: Palette) -> Ite
     else:
         yield line
     style = palette.dim if told.sign == "=" else palette.text
-    yield from (Text(" " * begin + each, style) for each in words)
+    by_sign = styles if told.is_signed else {}
+    yield from (Text(" " * begin + each, by_sign.get(each[:1], style)) for each in words)
 
 
 class _Telling:
@@ -143,6 +155,10 @@ class _Telling:
                 "=",
                 _where(path),
                 lambda room: [f"{preview(new, room - 13)} (rewritten)"],
+            )
+        elif self._is_brief and _have_lines(old, new):
+            yield _Told(
+                "~", _where(path), lambda room: _by_lines(old, new, room, self._glyphs), True
             )
         else:
             yield _Told("~", _where(path), lambda room: old_and_new(old, new, room, self._glyphs))
@@ -201,6 +217,33 @@ def old_and_new(old: Any, new: Any, room: int, glyphs: Glyphs) -> list[str]:
     if cell_len(one_line) <= room:
         return [one_line]
     return [folded(old, room), f"{arrow} {folded(new, room - 2)}"]
+
+
+def _have_lines(old: Any, new: Any) -> bool:
+    """Tell whether two values are texts of several lines, of which one is not new altogether."""
+    if not (isinstance(old, str) and isinstance(new, str)):
+        return False
+    return "\n" in old and "\n" in new and len(old) + len(new) <= LONGEST_BY_LINES
+
+
+def _by_lines(old: str, new: str, room: int, glyphs: Glyphs) -> list[str]:
+    """Give the lines of two texts that differ, the first of them, with their count."""
+    changed = [each for each in signed_lines(old, new) if each[0] != " "]
+    added = sum(sign == "+" for sign, _ in changed)
+    count = f"{counted(added, 'line')} added, {len(changed) - added:,} removed"
+    lines = [f"{sign} {_cut(safe_line(line), room - 2, glyphs)}" for sign, line in changed]
+    more = len(lines) - MOST_LINES
+    if more > 1:
+        return [count, *lines[:MOST_LINES], f"{glyphs.ellipsis} {counted(more, 'more line')}"]
+    return [count, *lines]
+
+
+def _cut(line: str, room: int, glyphs: Glyphs) -> str:
+    text = Text(line.rstrip())
+    if text.cell_len <= room:
+        return text.plain
+    text.truncate(room - cell_len(glyphs.ellipsis))
+    return text.plain + glyphs.ellipsis
 
 
 def _where(path: Path) -> str:
