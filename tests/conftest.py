@@ -6,6 +6,9 @@ import os
 
 import pytest
 from hypothesis import settings
+from servers import postgres, redis_server
+
+__all__ = ("postgres", "redis_server")
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60)
 settings.register_profile("dev", deadline=None, max_examples=60)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_text, json_values
 
+from tt_debugger.core.changes import Append, Put, Snapshot
 from tt_debugger.core.messages import (
     Call,
     Failure,
@@ -19,6 +20,7 @@ from tt_debugger.core.messages import (
     Thought,
     Tool,
     calls_in,
+    messages_in,
     read_message,
     results_in,
 )
@@ -52,6 +54,16 @@ FACES = {
             }
         ],
     },
+    "LangChain": {
+        "$type": "langchain_core.messages.ai.AIMessage",
+        "type": "ai",
+        "content": [
+            {"type": "text", "text": "Yes."},
+            {"type": "tool_use", "id": "c", "name": "read", "input": {"path": "a"}},
+        ],
+        "additional_kwargs": {"reasoning_content": "hm"},
+        "tool_calls": [{"id": "c", "name": "read", "args": {"path": "a"}, "type": "tool_call"}],
+    },
 }
 RESULTS = {
     "Pi": {
@@ -68,6 +80,13 @@ RESULTS = {
         ],
     },
     "OpenAI": {"role": "tool", "tool_call_id": "c", "content": "no", "isError": True},
+    "LangChain": {
+        "$type": "langchain_core.messages.tool.ToolMessage",
+        "type": "tool",
+        "tool_call_id": "c",
+        "content": "no",
+        "status": "error",
+    },
 }
 
 
@@ -87,6 +106,40 @@ def test_a_result_is_the_same_in_every_shape(name):
     tool = RESULTS[name].get("toolName", "")
 
     assert results_in(RESULTS[name]) == (Result("c", tool, (Said("no"),), failed=True),)
+
+
+@pytest.mark.parametrize(
+    ("message", "role", "said"),
+    [
+        ({"$type": "a.HumanMessageChunk", "content": "x"}, "user", (Said("x"),)),
+        ({"$type": "a.SystemMessage", "content": ["x"]}, "system", (Said("x"),)),
+        ({"$type": "a.ChatMessage", "content": "x", "role": "judge"}, "judge", (Said("x"),)),
+        ({"type": "human", "content": "x", "additional_kwargs": {}}, "user", (Said("x"),)),
+        ({"type": "function", "content": "", "response_metadata": 7}, "tool", None),
+        ({"$type": "a.Document", "type": "human", "content": "x"}, "(no name)", None),
+        ({"$type": ["a.HumanMessage"], "content": "x"}, "(no name)", None),
+        ({"type": "human", "content": "x"}, "(no name)", None),
+        ({"$type": "a.AIMessage"}, "(no name)", None),
+    ],
+)
+def test_a_message_of_langchain_is_told_by_its_class_or_type(message, role, said):
+    reading = read_message(message)
+
+    assert reading.role == role
+    assert said is None or reading.parts == said
+
+
+def test_a_list_of_messages_that_is_new_is_what_a_checkpoint_put_into_the_state():
+    human, ai = ({"$type": f"a.{each}Message", "content": "x"} for each in ("Human", "AI"))
+    changes = [
+        Put(("values",), {"messages": [human, 7], "n": [1]}),
+        Put(("values", "messages"), [ai]),
+        Append(("values", "messages"), human),
+        Put(("values", "n"), 1),
+        Snapshot({"values": {"messages": [ai]}}),
+    ]
+
+    assert messages_in(changes) == [human, ai, human, ai]
 
 
 def test_a_result_is_failed_by_its_exit_code_too():

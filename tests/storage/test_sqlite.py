@@ -19,7 +19,7 @@ from builders import database_of
 
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import recognise
-from tt_debugger.storage import sqlite
+from tt_debugger.storage import database_files, sqlite
 from tt_debugger.storage.probe import DatabaseProbe, has_columns, probe
 from tt_debugger.storage.sqlite import Database, look_at, tables_of
 from tt_debugger.storage.tables import Table
@@ -38,6 +38,12 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
     assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any database is large enough to be read in its place."""
+    monkeypatch.setattr(sqlite, "LARGE", 1)
 
 
 @pytest.fixture
@@ -146,6 +152,161 @@ def test_what_stands_in_the_log_alone_is_read_and_the_log_stays_as_it_is(path: P
         assert tables_of(str(path)) == {"note": ("id", "at", "said", "data")}
 
         assert everything_beside(path) == before
+
+
+def let_rest(path: Path) -> None:
+    """Let the last change lie back so far that the next one shows."""
+    for each in path.parent.iterdir():
+        os.utime(each, ns=(10**18, 10**18))
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_database_at_rest_is_read_in_its_place_and_stays_as_it_is(
+    path: Path, copies: Path
+):
+    location = made(path, "pragma journal_mode = wal;" + NOTES)
+    let_rest(path)
+    before = everything_beside(path)
+
+    with Database(location) as database:
+        assert len(list(database.rows("note", ["id"]))) == 3
+        assert list(copies.iterdir()) == []
+        with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+            database._connection.execute("delete from note")
+
+    assert everything_beside(path) == before
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_database_that_was_just_written_to_is_copied(path: Path, copies: Path):
+    with Database(made(path, NOTES)):
+        assert len(list(copies.iterdir())) == 1
+
+
+@pytest.mark.usefixtures("large")
+def test_what_changes_in_its_place_ends_the_reading_and_is_then_read_anew(path: Path):
+    location = made(path, NOTES)
+    let_rest(path)
+    with Database(location) as database:
+        seen = database.seen
+        with closing(sqlite3.connect(location)) as writer:
+            writer.executemany(
+                "insert into note (id) values (?)", ((f"n{n}",) for n in range(999))
+            )
+            writer.commit()
+            let_rest(path)
+            rows = database.rows("note", ["id"])
+            next(rows)
+            writer.execute("delete from note where id > 'n499'")
+            writer.commit()
+
+        with pytest.raises(CannotReadError, match="written to meanwhile"):
+            list(rows)
+        again = list(database.rows("note", ["id"], order=["id"]))
+
+    assert (again[:3], again[-1], database.seen) == ([("a",), ("b",), ("c",)], ("n499",), seen)
+
+
+WRITER = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("pragma wal_autocheckpoint = 0")
+for n, _ in enumerate(sys.stdin):
+    database.execute("insert into note (id) values (?)", (f"w{n}",))
+    print(n, flush=True)
+"""
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_live_database_is_read_beside_its_writer_and_stays_as_it_is(
+    path: Path, copies: Path
+):
+    location = made(path, "pragma journal_mode = wal;" + NOTES)
+    with subprocess.Popen(  # noqa: S603 - our own
+        [sys.executable, "-c", WRITER, location],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as writer:
+        assert writer.stdin
+        assert writer.stdout
+
+        def write() -> dict[str, tuple[bytes, int]]:
+            print(file=writer.stdin, flush=True)
+            writer.stdout.readline()
+            return everything_beside(path)
+
+        before = write()
+        assert before[f"{path.name}-wal"][0]
+        with Database(location) as database:
+            assert len(list(database.rows("note", ["id"]))) == 4
+            assert list(copies.iterdir()) == []
+            assert everything_beside(path) == before
+
+            before = write()
+            assert len(list(database.rows("note", ["id"]))) == 5
+            assert everything_beside(path) == before
+            with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+                database._connection.execute("delete from note")
+        assert everything_beside(path) == before
+        writer.kill()
+
+    # What it leaves behind when it dies is no live database, but reads the same.
+    assert f"{path.name}-shm" in before
+    with Database(location) as database:
+        assert len(list(database.rows("note", ["id"]))) == 5
+    assert everything_beside(path) == before
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_database_whose_transaction_did_not_end_is_copied(path: Path, copies: Path):
+    location = made(path, NOTES)
+    subprocess.run([sys.executable, "-c", CRASH, location], check=True)  # noqa: S603 - our own
+    let_rest(path)
+    before = everything_beside(path)
+
+    with Database(location) as database:
+        assert len(list(copies.iterdir())) == 1
+        assert len(list(database.rows("note", ["id"]))) == 3
+
+    assert everything_beside(path) == before
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("side", ["-wal", "-shm"])
+def test_a_link_in_the_place_of_a_log_is_not_followed_in_place(
+    path: Path, side: str, copies: Path
+):
+    location = made(path, NOTES)
+    victim = path.with_name("victim")
+    victim.write_bytes(b"precious" * 9000)
+    for each in ("-wal", "-shm"):
+        Path(f"{location}{each}").write_bytes(b"x" * 40000)
+    Path(f"{location}{side}").unlink()
+    Path(f"{location}{side}").symlink_to(victim)
+    before = everything_beside(path)
+
+    with Database(location) as database:
+        assert len(list(copies.iterdir())) == 1
+        assert len(list(database.rows("note", ["id"]))) == 3
+
+    assert everything_beside(path) == before
+
+
+def test_tables_are_told_as_they_are_even_where_they_change_meanwhile(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    location = made(path, NOTES)
+    look = sqlite._tables_in_place
+
+    def look_and_write(location: str):
+        found = look(location)
+        with closing(sqlite3.connect(location)) as writer:
+            writer.execute("create table later (id text)")
+        return found
+
+    monkeypatch.setattr(sqlite, "_tables_in_place", look_and_write)
+    assert list(tables_of(location)) == ["note", "later"]
 
 
 CRASH = """
@@ -276,6 +437,20 @@ def test_a_look_that_takes_too_long_is_ended(path: Path):
             list(database.rows("note", ["id"], order=["id"]))
 
 
+def test_long_values_among_short_ones_are_given_each_once(path: Path):
+    location = made(path, NOTES, "delete from note")
+    with closing(sqlite3.connect(path)) as writer:
+        rows = ((f"n{n:04}", "x" * (400_000 if n in {300, 301, 999} else 9)) for n in range(1000))
+        writer.executemany("insert into note (id, said) values (?, ?)", rows)
+        writer.commit()
+
+    with Database(location) as database:
+        for _ in range(2):
+            given = list(database.rows("note", ["id", "said"], order=["id"]))
+            assert [one for one, _ in given] == [f"n{n:04}" for n in range(1000)]
+            assert sum(len(said) for _, said in given) == 3 * 400_000 + 997 * 9
+
+
 def test_a_value_that_is_too_long_is_told(path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sqlite, "LONGEST", 100_000)
     location = made(path, NOTES, "insert into note values ('d', 4, zeroblob(200000), null)")
@@ -291,6 +466,20 @@ def test_a_text_that_is_no_utf_8_is_replaced_and_counted(path: Path):
         rows = list(database.rows("note", ["said"], where={"id": "d"}))
 
     assert (rows, database.bad_texts) == ([("h\ufffdi",)], 1)
+
+
+def test_rows_before_and_behind_a_text_that_is_no_utf_8_are_given_once(path: Path):
+    location = made(path, NOTES, "delete from note")
+    with closing(sqlite3.connect(path)) as writer:
+        rows = ((f"n{n:04}", b"\xff" if n in {700, 900} else b"ok") for n in range(1000))
+        writer.executemany("insert into note (id, said) values (?, cast(? as text))", rows)
+        writer.commit()
+
+    with Database(location) as database:
+        for _ in range(2):
+            given = list(database.rows("note", ["id", "said"], order=["id"]))
+            assert [one for one, _ in given] == [f"n{n:04}" for n in range(1000)]
+            assert [said for _, said in given].count("\ufffd") == 2
 
 
 @pytest.mark.parametrize(
@@ -318,7 +507,7 @@ def test_a_database_that_is_not_there_is_refused(path: Path):
 def test_a_database_that_is_too_large_to_be_copied_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(sqlite, "LARGEST", 1000)
+    monkeypatch.setattr(database_files, "LARGEST", 1000)
 
     with pytest.raises(CannotReadError, match="larger than"):
         Database(made(path, NOTES))
@@ -328,13 +517,13 @@ def test_a_database_that_is_always_written_to_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     location = made(path, NOTES)
-    copy = sqlite._copy
+    copy = database_files._copy
 
     def copy_and_write(*arguments):
         copy(*arguments)
         os.utime(path, ns=(time.time_ns(), time.time_ns()))
 
-    monkeypatch.setattr(sqlite, "_copy", copy_and_write)
+    monkeypatch.setattr(database_files, "_copy", copy_and_write)
     with pytest.raises(CannotReadError, match="written to all the time"):
         Database(location)
 
@@ -424,8 +613,48 @@ def test_pages_that_repeat_for_ever_come_to_an_end(path: Path):
 
     with Database(location) as database:
         assert database.damage
-        with pytest.raises(CannotReadError, match=r"malformed|more rows than"):
+        with pytest.raises(CannotReadError, match=r"malformed|more than"):
             list(database.rows("note", ["id"]))
+
+
+def test_long_values_that_share_their_bytes_are_refused(path: Path):
+    """Each of many rows claims a megabyte of pages that go in a circle."""
+    location = made(path, "pragma page_size = 4096; create table note (data blob)")
+    size, rows = 16_400, 64
+    with closing(sqlite3.connect(path)) as writer:
+        writer.executemany("insert into note values (zeroblob(?))", [(size,)] * rows)
+        writer.commit()
+    data = bytearray(path.read_bytes())
+    longer = 4092 * 250
+    before = _varint(size + 4), _varint(12 + 2 * size)
+    after = _varint(size + 4 + longer), _varint(12 + 2 * (size + longer))
+    begin = 0
+    for _ in range(rows):
+        begin = data.index(before[0], begin)
+        data[begin : begin + 3] = after[0]
+        place = data.index(before[1], begin)
+        data[place : place + 3] = after[1]
+        begin = place
+    for page in range(2, len(data) // 4096):
+        # The last page of each value has none behind it: there it begins anew.
+        if data[page * 4096 : page * 4096 + 4] == b"\0\0\0\0":
+            data[page * 4096 : page * 4096 + 4] = (page + 1).to_bytes(4)
+    path.write_bytes(data)
+
+    with Database(location) as database:
+        database._has_long = True
+        database._limit_length()
+        (data,) = database._connection.execute("select data from note limit 1").fetchone()
+        assert len(data) == size + longer
+        with pytest.raises(CannotReadError, match="more than it has bytes"):
+            list(database.rows("note", ["data"]))
+
+
+def _varint(number: int) -> bytes:
+    parts = [number & 0x7F]
+    while number := number >> 7:
+        parts.append(number & 0x7F | 0x80)
+    return bytes(reversed(parts))
 
 
 def test_the_probe_tells_tables_however_large_the_schema_is(path: Path):

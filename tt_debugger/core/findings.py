@@ -48,6 +48,8 @@ class Code(enum.StrEnum):
     """A key is given twice in one object; readers keep the last one, in silence."""
     LOST_RECORD = "TT110", Severity.ERROR
     """The record does not stand any more where it was read."""
+    OPAQUE = "TT111", Severity.NOTE
+    """Bytes that are not decoded, such as a pickle: only their size and digest are shown."""
 
     MISSING_PARENT = "TT201", Severity.WARNING
     DUPLICATE_ID = "TT202", Severity.WARNING
@@ -58,6 +60,8 @@ class Code(enum.StrEnum):
     """A compaction keeps from an entry that is not before it on the path."""
     REPLAY_FAILS = "TT302", Severity.ERROR
     """The changes of a checkpoint cannot be worked out; nothing below it replays either."""
+    GUESSED = "TT303", Severity.NOTE
+    """A value of the state is not recorded here: what is shown is a guess."""
 
     UNKNOWN_RECORD = "TT401", Severity.WARNING
     AGENT_REFUSES = "TT402", Severity.ERROR
@@ -85,6 +89,10 @@ class Code(enum.StrEnum):
     """A handoff is older than the session that it names."""
     NO_CHECKPOINT = "TT414", Severity.WARNING
     """A handoff names a checkpoint that is not there."""
+    WRONG_HASH = "TT415", Severity.WARNING
+    """A hash that was stored is not that of what it is said to be of."""
+    EXPIRES = "TT416", Severity.NOTE
+    """A store forgets checkpoints after some time, or has done so."""
 
 
 class Finding(msgspec.Struct, frozen=True):

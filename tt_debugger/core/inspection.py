@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.changes import Change, State
+from tt_debugger.core.commits import MadeCommit, commits_of
 from tt_debugger.core.findings import Finding
-from tt_debugger.core.messages import Call, Result, calls_in, results_in
+from tt_debugger.core.messages import Call, Result, calls_in, messages_in, results_in
 from tt_debugger.core.model import Kind, Role, Session
 from tt_debugger.core.tree import NO_ROW
 
@@ -53,6 +54,11 @@ class Inspection(msgspec.Struct, frozen=True):
     raw: bytes
     findings: tuple[Finding, ...]
     exchanges: tuple[Exchange, ...] = ()
+
+    @property
+    def commits(self) -> tuple[MadeCommit, ...]:
+        """The commits that its messages tell of as made."""
+        return commits_of(messages_in(self.changes))
 
 
 def exchanges_at(session: Session, row: int, messages_at: MessagesAt) -> tuple[Exchange, ...]:

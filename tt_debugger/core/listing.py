@@ -23,6 +23,8 @@ SHORT_ID = 8
 """Letters of an id that are shown at least."""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_SPOKEN = frozenset((Kind.MESSAGE, Kind.SUPER_STEP))
+"""What the words of a user stand in."""
 _TIME = re.compile(r"\A\d{4}-\d\d-\d\dT[\dZ-]+_")
 
 
@@ -183,7 +185,7 @@ def facts_of(
         if head.time is not None:
             began = head.time if began is None else min(began, head.time)
             ended = head.time if ended is None else max(ended, head.time)
-        if not first_words and head.kind is Kind.MESSAGE and head.role is Role.USER:
+        if not first_words and head.kind in _SPOKEN and head.role is Role.USER:
             first_words, asked = head.summary, head.time
         if first_words and not first_answer and head.role is Role.ASSISTANT:
             first_answer = f"{head.name} {head.summary}".strip()

@@ -2,9 +2,10 @@
 
 Agents write the same few things under different names: Pi and Tau in camelCase, Anthropic by the
 types of blocks, OpenAI with calls beside the content, or as items of their own (see
-`core.response_items`). Two tables tell them apart, one by the type of a block, one by the fields
-of a message; whoever draws or matches parts knows no wire shape. What is read comes from a file,
-so any field may have any type, and what no table knows stays as it is.
+`core.response_items`), LangChain by its classes (see `core.langchain_messages`). Two tables tell
+them apart, one by the type of a block, one by the fields of a message; whoever draws or matches
+parts knows no wire shape. What is read comes from a file, so any field may have any type, and
+what no table knows stays as it is.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger.core.changes import Append, Change, Put, Splice
+from tt_debugger.core.changes import Append, Change, Put, Snapshot, Splice
 from tt_debugger.core.contents import content_as_message
 from tt_debugger.core.json import as_list, as_map, text_or_none
+from tt_debugger.core.langchain_messages import is_langchain_message, langchain_as_message
 from tt_debugger.core.response_items import is_item, item_as_message
 
 
@@ -108,23 +110,42 @@ class Reading(msgspec.Struct, frozen=True):
 
 def messages_in(changes: Sequence[Change]) -> list[dict[str, Any]]:
     """Give the messages that a checkpoint put into the state."""
-    values: list[Any] = []
+    found: list[dict[str, Any]] = []
     for change in changes:
+        values: list[Any] = []
         match change:
             case Append(value=value) | Put(path=(*_, int()), value=value):
                 values.append(value)
             case Splice(values=several):
                 values += several
+            case Put(value=value) | Snapshot(value=value):
+                found += _langchain_messages(value)
             case _:
                 pass
-    found = map(as_map, values)
-    return [each for each in found if isinstance(each.get("role"), str) or is_item(each)]
+        found += filter(is_message, map(as_map, values))
+    return found
+
+
+def is_message(value: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a message of any shape."""
+    return isinstance(value.get("role"), str) or is_item(value) or is_langchain_message(value)
+
+
+def _langchain_messages(value: Any) -> Iterator[dict[str, Any]]:
+    """Give the messages of a list that is new, or of lists in a map of them that is new."""
+    lists = [value, *as_map(value).values(), *as_map(as_map(value).get("values")).values()]
+    for each in lists:
+        yield from filter(is_langchain_message, map(as_map, as_list(each)))
 
 
 def read_message(value: Any) -> Reading:
     """Give a message of any shape by its parts."""
     message = as_map(value)
-    message = item_as_message(message) or content_as_message(message) or message
+    for as_message in (item_as_message, content_as_message, langchain_as_message):
+        known = as_message(message)
+        if known is not None:
+            message = known
+            break
     role = _name(message.get("role"))
     facts = tuple(message[key] for key in _FACTS if isinstance(message.get(key), str))
     failed = _is_failed(message) or text_or_none(message.get("stopReason")) in _FAILED_STOPS

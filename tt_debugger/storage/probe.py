@@ -9,6 +9,7 @@ from tt_debugger.storage.compressed import CompressedFile, opened
 from tt_debugger.storage.files import HEAD, RegularFile, folder_refused
 from tt_debugger.storage.folders import FileFound, PassedBy, Why, files_under
 from tt_debugger.storage.lines import LONGEST
+from tt_debugger.storage.servers import POSTGRES, address_of, admitted, is_server
 from tt_debugger.storage.sqlite import MAGIC, tables_of
 from tt_debugger.storage.stdin import STDIN
 from tt_debugger.store import Inside, Probe
@@ -17,6 +18,8 @@ MOST_INSIDE = 10_000
 """Names in a folder that are looked at."""
 MOST_HEADS = 8
 """Files in a folder whose first bytes are looked at."""
+MOST_KEYS = 1_000
+"""Keys of a server that are looked at."""
 
 
 class DatabaseProbe(Probe, frozen=True):
@@ -26,10 +29,26 @@ class DatabaseProbe(Probe, frozen=True):
     tables: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
+class PostgresProbe(Probe, frozen=True):
+    """What a format may know of a database of PostgreSQL: the columns of its tables."""
+
+    tables: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+class RedisProbe(Probe, frozen=True):
+    """What a format may know of a database of Redis: some of its keys, each with its kind."""
+
+    keys: tuple[tuple[str, str], ...] = ()
+
+
 class FolderProbe(Probe, frozen=True):
     """What a format may know of a folder: beside the files in it, the names of its folders."""
 
     folders: tuple[str, ...] = ()
+
+
+class RepositoryProbe(FolderProbe, frozen=True):
+    """What a format may know of a folder that is a git repository, or the work tree of one."""
 
 
 def has_folders(probe: Probe, *names: str) -> bool:
@@ -43,14 +62,31 @@ def has_columns(probe: Probe, table: str, *columns: str) -> bool:
     return found is not None and set(columns) <= set(found)
 
 
+def served_columns(probe: Probe, table: str, *columns: str) -> bool:
+    """Tell whether a location is a server's database in which a table has at least these columns.
+
+    A table of a schema that is not searched by itself is one that is named `schema.table`.
+    """
+    found = dict(probe.tables).get(table) if isinstance(probe, PostgresProbe) else None
+    return found is not None and set(columns) <= set(found)
+
+
 def probe(location: str) -> Probe:
     """Look at a location once.
 
     Raises CannotReadError where it is not a readable file, nor a folder with folders or with
-    files that may hold sessions, nor a database whose tables can be told.
+    files that may hold sessions, nor a database whose tables can be told, nor a server that
+    answers.
     """
+    if is_server(location):
+        return _server_probe(admitted(location))
     if location != STDIN and _is_folder(location):
+        # A file needs nothing of this.
+        from tt_debugger.storage.repository import repository_at
+
         inside = folder_probe(location)
+        if repository_at(location) is not None:
+            return _as_repository(inside)
         if not inside.size:
             raise folder_refused(location)
         return inside
@@ -86,11 +122,36 @@ def folder_probe(location: str) -> FolderProbe:
     return FolderProbe(location, PurePath(location).name, b"", size, inside, folders=folders)
 
 
+def _as_repository(seen: FolderProbe) -> RepositoryProbe:
+    # It is not blank, whatever files are in it.
+    size = max(seen.size, 1)
+    return RepositoryProbe(seen.location, seen.name, b"", size, seen.inside, folders=seen.folders)
+
+
 def probe_of(file: RegularFile) -> Probe:
     """Look at a file that is open."""
     head = _head(file)
     size = file.head_size() if isinstance(file, CompressedFile) else file.size()
     return Probe(file.path, PurePath(file.path).name, head, size)
+
+
+def _server_probe(location: str) -> Probe:
+    """Look at a server; that it has no bytes of its own does not make it blank."""
+    name = PurePath(location).name
+    # A driver is slow to import.
+    if address_of(location).scheme == POSTGRES:
+        from tt_debugger.storage.postgres import PostgresDatabase
+
+        with PostgresDatabase(location) as database:
+            tables = tuple((each.name, each.columns) for each in database.tables.values())
+        return PostgresProbe(location, name, b"", 1, tables=tables)
+    from tt_debugger.storage.redis import RedisKeys
+
+    with RedisKeys(location) as server:
+        keys = list(server.keys(most=MOST_KEYS))
+        kinds = zip(keys, server.kinds(keys), strict=True)
+        found = tuple((key, kind) for key, kind in kinds if kind is not None)
+    return RedisProbe(location, name, b"", 1, keys=found)
 
 
 def _is_folder(location: str) -> bool:

@@ -12,7 +12,7 @@ import threading
 
 import msgspec
 
-from tt_debugger.errors import UsageError
+from tt_debugger.errors import CannotReadError, UsageError
 
 POSTGRES = "postgresql"
 REDIS = "redis"
@@ -29,7 +29,10 @@ _SCHEMES = {
 }
 _BEGIN = re.compile(r"([a-z][a-z0-9.-]*)(?:\+[a-z0-9_.-]*)?://", re.IGNORECASE)
 _PORTS = {POSTGRES: "5432", REDIS: "6379", REDIS_TLS: "6379"}
-_ENCODED = "write the signs : / ? # @ in a user or password as %3A %2F %3F %23 %40"
+_WRITTEN = (
+    "write it as postgresql://user:password@host:port/database or redis://user:password@host:port/0,"
+    " and the signs : / ? # @ in a user or password as %3A %2F %3F %23 %40"
+)
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -93,9 +96,15 @@ def admitted(text: str) -> str:
         return shown
 
 
-def address_of(shown: str) -> Address:
-    """Give what an admitted address stands for. Raises KeyError where it was not admitted."""
-    return _admitted[shown]
+def address_of(shown: str, *schemes: str) -> Address:
+    """Give what an admitted address stands for. Raises CannotReadError for one of no scheme."""
+    address = _admitted.get(shown)
+    if address is None or (schemes and address.scheme not in schemes):
+        raise CannotReadError(
+            f"cannot read {shown}: it is no address of such a server",
+            "give one that begins with postgresql:// or redis://",
+        )
+    return address
 
 
 def _address(text: str) -> Address:
@@ -159,4 +168,4 @@ def _number(text: str) -> str:
 
 
 def _unclear() -> UsageError:
-    return UsageError("the address of a server cannot be told apart from its password", _ENCODED)
+    return UsageError("the address of the server is not written as one", _WRITTEN)

@@ -1,25 +1,36 @@
 """SQLite: databases that others wrote, and may still be writing, read without trusting them.
 
-The file is never opened in its place: SQLite locks, recovers and makes files beside it. It reads
-a private copy of the database and of its write-ahead log or journal, and may do nothing there but
+SQLite locks, recovers and makes files beside what it opens, so it reads a private copy of the
+database and of its write-ahead log or journal. Only a large one is read in its place: at rest as a
+file that never changes, and live in short transactions that write nothing. It may do nothing but
 select from real tables: no view, trigger, function or other statement of the schema is run. What
 is damaged is said in words, and what can be read is read.
 """
 
 from __future__ import annotations
 
-import stat
 import threading
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from tt_debugger.errors import CannotReadError
+from tt_debugger.storage.database_files import (
+    MAGIC,
+    Seen,
+    Stands,
+    copied,
+    is_at_rest,
+    is_live,
+    look_at,
+    refused,
+    sides_of,
+)
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.lines import LONGEST
 from tt_debugger.storage.stdin import STDIN
@@ -28,43 +39,31 @@ from tt_debugger.storage.tables import Table, Value
 if TYPE_CHECKING:
     import sqlite3
 
-MAGIC = b"SQLite format 3\0"
-"""The first bytes of a database."""
-LARGEST = 2 << 30
-"""Bytes of a database, with its log, that are copied."""
-PATIENCE = 2.0
-"""Seconds that SQLite may work until the next rows."""
+__all__ = ["MAGIC", "Database", "Seen", "is_database", "look_at", "sides_of", "tables_of"]
 
+LARGE = 64 << 20
+"""Bytes from which on a database is not copied, and not checked, where it can be read without."""
+PATIENCE = 2.0
+"""Seconds that SQLite may work until the next rows, and as long as it takes to read the file."""
+
+_packed = msgspec.msgpack.encode
 _IsLate = Callable[[], bool]
 _Text = Callable[[bytes], str]
 
-_SIDES = ("-wal", "-journal")
-_TRIES = 3
-_PAUSE = 0.05
-_CHUNK = 1 << 20
 _BATCH = 256
+_BATCH_BYTES = 8 << 20
+"""Bytes after which no more rows are taken at once, where values are long."""
+_MOST_GROWTH = 2
+"""How often a database may give the bytes that it has: text in UTF-16 becomes longer."""
+_SHORT = 1 << 18
+"""Bytes of a value up to which it is not asked how many come at once."""
 _MOST_DAMAGE = 5
+_SLOWEST = 200 << 20
+"""Bytes a second that are read at least, where many must be before the first row is known."""
 _OPERATIONS = 2_000
 """Steps of SQLite's machine between two looks at the clock."""
 _ROW_IDS = ("rowid", "_rowid_", "oid")
 """What the number of a row is called, unless a column has that name."""
-_SUPER_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """How a database and the files beside it look; whatever writes to it changes that."""
-
-    files: tuple[tuple[int, ...] | None, ...]
-
-    @property
-    def size(self) -> int:
-        """The bytes of all of them."""
-        return sum(max(each[0], 0) for each in self.files if each is not None)
-
-    @property
-    def times(self) -> tuple[int, ...]:
-        """When each of them was written to, in nanoseconds since 1970."""
-        return tuple(each[1] for each in self.files if each is not None)
 
 
 def is_database(location: str) -> bool:
@@ -73,7 +72,7 @@ def is_database(location: str) -> bool:
         if Path(location).is_dir():
             return False
     except (OSError, ValueError) as error:
-        raise _refused(location, str(error), "give the path of a file") from error
+        raise refused(location, str(error), "give the path of a file") from error
     file = RegularFile(location)
     try:
         return file.read(0, len(MAGIC)) == MAGIC
@@ -81,20 +80,10 @@ def is_database(location: str) -> bool:
         file.close()
 
 
-def look_at(location: str) -> Seen:
-    """Tell how a database looks, so that it can be seen later whether it has changed."""
-    return Seen(tuple(_status(path) for path in _files(location)))
-
-
-def sides_of(location: str) -> Sequence[Path]:
-    """Give the files beside a database to which is written first; they need not be there."""
-    return _files(location)[1:]
-
-
 class Database:
-    """A private copy of a database, open for reading.
+    """A database of others, open for reading.
 
-    `tables` are its real ones by name, `seen` is how it looked when it was copied, and `damage`
+    `tables` are its real ones by name, `seen` is how it looked when it was opened, and `damage`
     what is wrong with it, in words. Raises CannotReadError where it is no database, or none that
     can be read.
     """
@@ -104,26 +93,63 @@ class Database:
         self.damage: tuple[str, ...] = ()
         self.bad_texts = 0
         """Texts so far that are no UTF-8; what is none of it was replaced."""
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._size = 0
+        self._has_long = False
+        """Whether a value was so long that rows are now taken one by one."""
+        self._begin_step()
+        self._remove: Callable[[], object] = _nothing
+        self._stands: Callable[[], bool] = _always
+        try:
+            self.seen = self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self) -> Seen:
+        """Open it in its place where that is right, else a copy; give how it looked."""
+        seen = look_at(self.location)
+        if seen.size >= LARGE and (is_at_rest(seen) or is_live(self.location)):
+            self._stands = Stands(self.location, seen)
+            if self._open_in_place(seen):
+                return seen
         # Slow to import, and most locations are no databases.
         import shutil
         import tempfile
 
-        self._patience = patience
-        self._lock = threading.Lock()
-        self._begin_step()
         folder = Path(tempfile.mkdtemp(prefix="ttdbg-"))
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        seen, told = copied(self.location, folder / "copy")
+        self._stands = _always
+        self._size = sum(each.stat().st_size for each in folder.iterdir())
+        with _in_words(self.location):
+            uri = f"{(folder / 'copy').as_uri()}?mode=rw"
+            self._connection = _opened(uri, self._is_late, self._text)
+            self.tables: Mapping[str, Table] = self._prepared()
+            self._connection.text_factory = str
+        self.damage = (*told, *self.damage)
+        return seen
+
+    def _open_in_place(self, seen: Seen) -> bool:
+        """Open the database itself; False where it does not hold still, or cannot be read so."""
+        import sqlite3
+
+        self._size = seen.size
+        # Neither locks what nobody writes to, nor marks in the index of a log that it is read.
+        way = "immutable=1" if seen.is_whole else "readonly_shm=1"
+        uri = f"{Path(self.location).resolve().as_uri()}?mode=ro&{way}"
         try:
-            self.seen, told = _copied(location, folder / "copy")
-            self._size = sum(each.stat().st_size for each in folder.iterdir())
-            with _in_words(location):
-                uri = f"{(folder / 'copy').as_uri()}?mode=rw"
-                self._connection = _opened(uri, self._is_late, self._text)
-                self.tables: Mapping[str, Table] = self._prepared()
-            self.damage = (*told, *self.damage)
-        except BaseException:
-            self.close()
-            raise
+            self._connection = _opened(uri, self._is_late, self._text)
+        except sqlite3.Error:
+            return False
+        with suppress(sqlite3.Error, UnicodeDecodeError, MemoryError):
+            self.tables = self._prepared()
+            self._connection.text_factory = str
+            if self._stands():
+                return True
+        self._connection.close()
+        return False
 
     def rows(
         self,
@@ -177,25 +203,98 @@ class Database:
         return self._answers(_selection(known, columns) + last_first, ())
 
     def _answers(self, query: str, values: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
-        # Pages that lead to each other can hold more rows than a file has bytes.
-        left = self._size
+        import sqlite3
+
+        given = 0
         with _in_words(self.location):
-            with self._lock:
-                self._begin_step()
-                cursor = self._connection.execute(query, values)
             while True:
-                with self._lock:
-                    self._begin_step()
-                    batch = cursor.fetchmany(_BATCH)
-                left -= len(batch)
-                if left < 0:
-                    raise _refused(self.location, "it claims to hold more rows than bytes")
-                yield from batch
-                if len(batch) < _BATCH:
+                known = given
+                try:
+                    for rows in self._batches(query, values):
+                        new = rows[known:]
+                        known -= len(rows) - len(new)
+                        given += len(new)
+                        yield from new
+                except sqlite3.Error as error:
+                    if not self._takes_more_care(error):
+                        raise
+                else:
                     return
 
+    def _batches(self, query: str, values: tuple[Value, ...]) -> Iterator[list[tuple[Value, ...]]]:
+        weight = 0
+        with self._step():
+            self._renew()
+            connection = self._connection
+            cursor = connection.execute(query, values)
+            rows, is_last = self._taken(cursor)
+        while True:
+            # Pages that lead to each other can hold more than a file has bytes.
+            weight += len(_packed(rows))
+            if weight > _MOST_GROWTH * self._size:
+                raise refused(self.location, "it claims to hold more than it has bytes")
+            yield rows
+            if is_last:
+                return
+            with self._step():
+                if connection is not self._connection:
+                    raise self._changed()
+                rows, is_last = self._taken(cursor)
+
+    def _taken(self, cursor: sqlite3.Cursor) -> tuple[list[tuple[Value, ...]], bool]:
+        """Give the next rows, and whether they are the last ones."""
+        if not self._has_long:
+            rows: list[tuple[Value, ...]] = cursor.fetchmany(_BATCH)
+            return rows, len(rows) < _BATCH
+        rows, weight = [], 0
+        for row in cursor:
+            rows.append(row)
+            weight += sum(len(each) for each in row if isinstance(each, (str, bytes)))
+            if len(rows) >= _BATCH or weight > _BATCH_BYTES:
+                return rows, False
+        return rows, True
+
+    def _takes_more_care(self, error: sqlite3.Error) -> bool:
+        """Tell whether more can be read from now on, at the price of time."""
+        import sqlite3
+
+        if isinstance(error, sqlite3.DataError) and not self._has_long:
+            self._has_long = True
+            self._limit_length()
+            return True
+        if str(error).startswith("Could not decode") and self._connection.text_factory is str:
+            self._connection.text_factory = self._text
+            return True
+        return False
+
+    @contextmanager
+    def _step(self) -> Generator[None]:
+        """Let one thread go on for a while; what it read counts only if nothing changed."""
+        import sqlite3
+
+        with self._lock:
+            self._begin_step()
+            try:
+                yield
+            except sqlite3.Error as error:
+                if self._stands():
+                    raise
+                raise self._changed() from error
+            if not self._stands():
+                raise self._changed()
+
+    def _changed(self) -> CannotReadError:
+        return refused(self.location, "it was written to meanwhile", "read it again")
+
+    def _renew(self) -> None:
+        """Open what is read in its place anew, where it has changed since."""
+        if not self._stands():
+            self._connection.close()
+            self._remove()
+            self._open()
+
     def close(self) -> None:
-        """Close the copy and remove it."""
+        """Close the database, and remove its copy."""
         connection: sqlite3.Connection | None = vars(self).get("_connection")
         if connection is not None:
             connection.close()
@@ -212,19 +311,33 @@ class Database:
         import sqlite3
 
         self._begin_step()
+        self.damage = ()
         try:
-            found = self._connection.execute(f"PRAGMA quick_check({_MOST_DAMAGE})").fetchall()
-            self.damage = tuple(str(said) for (said,) in found if said != "ok")
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            # A large one takes long to check, which says nothing against it.
+            # To check a large one takes long; there what is damaged shows where it is read.
+            if self._size < LARGE:
+                found = self._connection.execute(f"PRAGMA quick_check({_MOST_DAMAGE})").fetchall()
+                self.damage = tuple(str(said) for (said,) in found if said != "ok")
+        except (sqlite3.Error, UnicodeDecodeError, MemoryError) as error:
             self.damage = () if _is_interrupted(error) else (_said(error),)
         self._begin_step()
         tables = _tables_of(self._connection)
+        self._limit_length()
         self._connection.set_authorizer(_Authorizer(frozenset(tables)))
         return tables
 
+    def _limit_length(self) -> None:
+        """Allow no value to be longer than the file that holds it, whatever it claims.
+
+        While none is long, rows are taken many at once.
+        """
+        import sqlite3
+
+        longest = min(LONGEST, _MOST_GROWTH * self._size)
+        length = longest if self._has_long else min(longest, _SHORT)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
+
     def _begin_step(self) -> None:
-        self._deadline = time.monotonic() + self._patience
+        self._deadline = time.monotonic() + self._patience + self._size / _SLOWEST
 
     def _is_late(self) -> bool:
         return time.monotonic() > self._deadline
@@ -244,10 +357,20 @@ def tables_of(location: str) -> Mapping[str, tuple[str, ...]]:
     CannotReadError.
     """
     seen = look_at(location)
-    has_side = any(each is not None and each[0] for each in seen.files[1:])
-    if location == STDIN or has_side:
-        with Database(location) as database:
-            return {name: each.columns for name, each in database.tables.items()}
+    if location != STDIN and seen.is_whole:
+        try:
+            tables = _tables_in_place(location)
+        except CannotReadError:
+            if look_at(location) == seen:
+                raise
+        else:
+            if look_at(location) == seen:
+                return tables
+    with Database(location) as database:
+        return {name: each.columns for name, each in database.tables.items()}
+
+
+def _tables_in_place(location: str) -> Mapping[str, tuple[str, ...]]:
     deadline = time.monotonic() + PATIENCE
     # Nothing is locked, and nothing written, not even beside it.
     uri = f"{Path(location).resolve().as_uri()}?mode=ro&immutable=1"
@@ -259,6 +382,15 @@ def tables_of(location: str) -> Mapping[str, tuple[str, ...]]:
             return {name: each.columns for name, each in _tables_of(connection).items()}
         finally:
             connection.close()
+
+
+def _always() -> bool:
+    """Tell that a copy stands: nobody else writes to it."""
+    return True
+
+
+def _nothing() -> None:
+    """Remove nothing."""
 
 
 class _Authorizer:
@@ -328,93 +460,6 @@ def _tables_of(connection: sqlite3.Connection) -> dict[str, Table]:
     return tables
 
 
-def _copied(location: str, target: Path) -> tuple[Seen, tuple[str, ...]]:
-    """Copy a database with its log as they were at one moment; give what was left out, in words.
-
-    Raises CannotReadError where it is no database, too large, or never at rest.
-    """
-    for attempt in range(_TRIES):
-        seen = look_at(location)
-        if seen.size > LARGEST:
-            raise _refused(
-                location,
-                f"it is larger than {LARGEST >> 30} GiB",
-                "copy the tables that matter to a smaller database",
-            )
-        told = _copy_once(location, target)
-        if location == STDIN or look_at(location) == seen:
-            return seen, told
-        time.sleep(_PAUSE * (attempt + 1))
-    raise _refused(location, "it is being written to all the time", "try again in a moment")
-
-
-def _copy_once(location: str, target: Path) -> tuple[str, ...]:
-    own, *sides = map(str, _files(location)) if location != STDIN else (STDIN,)
-    file = RegularFile(own)
-    try:
-        begin = file.read(0, len(MAGIC))
-        if begin != MAGIC:
-            raise _refused(location, "it is no SQLite database")
-        _copy(file, target)
-    finally:
-        file.close()
-    told: list[str] = []
-    for side, name in zip(sides, _SIDES, strict=False):
-        beside = target.with_name(target.name + name)
-        beside.unlink(missing_ok=True)
-        if (status := _status(Path(side))) is None or not status[0]:
-            continue
-        try:
-            file = RegularFile(side)
-        except CannotReadError as error:
-            told.append(f"what its {name} holds is not shown: {error.message}")
-            continue
-        try:
-            # SQLite would remove the file that such a journal names, wherever it is.
-            if file.read(max(0, file.size() - 8), 8) == _SUPER_JOURNAL:
-                told.append(f"its {name} spans several databases and is not applied")
-            else:
-                _copy(file, beside)
-        finally:
-            file.close()
-    return tuple(told)
-
-
-def _copy(file: RegularFile, target: Path) -> None:
-    try:
-        with target.open("wb") as copy:
-            offset = 0
-            while chunk := file.read(offset, _CHUNK):
-                copy.write(chunk)
-                offset += len(chunk)
-    except OSError as error:
-        raise CannotReadError(
-            f"cannot copy {file.path}: {error.strerror or error}",
-            "a database is copied to be read; TMPDIR names another folder for that",
-        ) from error
-
-
-def _files(location: str) -> tuple[Path, ...]:
-    """Give the paths of a database and of the files beside it that belong to it."""
-    if location == STDIN:
-        return ()
-    try:
-        # Where it is a link, SQLite keeps them beside what it leads to.
-        own = Path(location).resolve()
-    except (OSError, ValueError, RuntimeError):
-        own = Path(location)
-    return (own, *(own.with_name(own.name + side) for side in _SIDES))
-
-
-def _status(path: Path) -> tuple[int, ...] | None:
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return None
-    size = found.st_size if stat.S_ISREG(found.st_mode) else -1
-    return size, found.st_mtime_ns, found.st_ino, found.st_dev
-
-
 def _selection(table: Table, columns: Sequence[str]) -> str:
     """Give a query for some columns of a table, those that it does not have as NULL."""
     given = [_quoted(name) if name in table.columns else "NULL" for name in columns]
@@ -441,20 +486,19 @@ def _in_words(location: str) -> Generator[None]:
     try:
         yield
     # An error whose own message holds bytes of the file may be no text.
-    except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
-        raise _refused(location, _said(error)) from error
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError) as error:
+        raise refused(location, _said(error)) from error
 
 
 def _said(error: Exception) -> str:
     """Give what went wrong as it goes on from "cannot read X:"."""
     if _is_interrupted(error):
         return "a look at its tables takes too long"
-    words = "its schema is no text" if isinstance(error, UnicodeDecodeError) else str(error)
+    words = str(error)
+    if isinstance(error, UnicodeDecodeError):
+        words = "its schema is no text"
+    if isinstance(error, MemoryError):
+        words = "a row claims to be longer than memory is"
     if words == "file is not a database":
         return "it is no SQLite database, or an encrypted one"
     return f"the database is damaged or not supported: {words}"
-
-
-def _refused(location: str, why: str, hint: str | None = None) -> CannotReadError:
-    hint = hint or "`sqlite3 FILE .recover` may save what is in it"
-    return CannotReadError(f"cannot read {location}: {why}", hint)

@@ -1,0 +1,217 @@
+"""Connections to a server of PostgreSQL, on which nothing can be done but read.
+
+Each question is a transaction of its own with settings of its own; nothing of it is left on the
+connection, which others may share. What the driver says goes no further than here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tt_debugger.errors import StoreError
+from tt_debugger.storage.refusals import (
+    PATIENCE,
+    no_connection,
+    no_driver,
+    refused_by_postgres,
+)
+from tt_debugger.storage.servers import POSTGRES, address_of
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.abc import Buffer
+
+    Connection = psycopg.Connection[tuple[Any, ...]]
+
+CATALOGUE = "the catalogue"
+"""What is asked about where it is no table."""
+CONNECT_WITHIN = 10
+"""Seconds in which a connection must be there, unless the address says otherwise."""
+
+_BEGIN = f"""
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+SET LOCAL search_path = pg_catalog;
+SET LOCAL row_security = off;
+SET LOCAL statement_timeout = '{PATIENCE}s';
+SET LOCAL lock_timeout = '5s';
+SET LOCAL idle_in_transaction_session_timeout = '10min';
+SET LOCAL datestyle = 'ISO';
+SET LOCAL intervalstyle = 'postgres';
+SET LOCAL timezone = 'UTC';
+SET LOCAL bytea_output = 'hex';
+SET LOCAL constraint_exclusion = off;
+SET LOCAL jit = off
+""".encode()
+_SCHEMAS = "SELECT s FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) s"
+_KEPT = frozenset((17, 20, 21, 23, 26, 700, 701))
+"""Types whose values the driver gives as bytes and numbers."""
+_BOOLEAN = 16
+_NAMES = frozenset((18, 19))
+_ANY_BYTES = "SQL_ASCII"
+
+
+class Connections:
+    """As many connections to one place as there are questions at once.
+
+    Raises StoreError where no server answers, or it does not let us in.
+    """
+
+    def __init__(self, location: str) -> None:
+        self._address = address_of(location, POSTGRES)
+        try:
+            import_module("psycopg")
+        except ImportError as error:
+            raise no_driver(location, "postgres") from error
+        self.bad_texts = 0
+        self.version = 0
+        """The server's, as a number."""
+        self._location = location
+        self._lock = threading.Lock()
+        self._all: set[Connection] = set()
+        self._idle: list[Connection] = []
+        self._types: frozenset[int] = frozenset()
+
+    def schemas(self) -> list[str]:
+        """Give the schemas in which a table is looked for that is named without one."""
+        import psycopg
+
+        connection = self._connected()
+        try:
+            return [name for (name,) in connection.execute(_SCHEMAS)]
+        except psycopg.Error as error:
+            problem = refused_by_postgres(self._location, CATALOGUE, _code(error))
+        finally:
+            self._end(connection)
+        raise problem
+
+    def read_as_values(self, types: Iterable[int]) -> None:
+        """Have values of some types given as `storage.tables.Value` says from now on."""
+        self._types = frozenset(types)
+        with self._lock:
+            for each in self._all:
+                self._adapt(each)
+
+    @contextmanager
+    def question(self, about: str, *, hides: bool = False) -> Generator[Connection]:
+        """Ask about something in one transaction. What goes wrong is said in our own words."""
+        import psycopg
+
+        connection = self._begun()
+        problem: StoreError | None = None
+        try:
+            yield connection
+        except psycopg.Error as error:
+            problem = refused_by_postgres(self._location, about, _code(error), hides=hides)
+        finally:
+            self._end(connection)
+        if problem is not None:
+            # Not from the driver's error: that may repeat the address.
+            raise problem from None
+
+    def close(self) -> None:
+        """Let go of all of them."""
+        with self._lock:
+            every, self._all, self._idle = self._all, set(), []
+        for each in every:
+            each.close()
+
+    def _begun(self) -> Connection:
+        """Give a connection on which a transaction has begun, an old one if one still works."""
+        import psycopg
+
+        while True:
+            with self._lock:
+                old = self._idle.pop() if self._idle else None
+            connection = old or self._connected()
+            try:
+                connection.execute(_BEGIN)
+            except psycopg.Error as error:
+                self._end(connection)
+                if old is None:
+                    problem = refused_by_postgres(self._location, CATALOGUE, _code(error))
+                    break
+            else:
+                return connection
+        raise problem
+
+    def _end(self, connection: Connection) -> None:
+        """Let a connection wait for the next question, or go if it failed."""
+        import psycopg
+
+        with suppress(psycopg.Error):
+            connection.rollback()
+        is_good = not connection.closed and (
+            connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        )
+        with self._lock:
+            if is_good and connection in self._all:
+                self._idle.append(connection)
+                return
+            self._all.discard(connection)
+        connection.close()
+
+    def _connected(self) -> Connection:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+        try:
+            address = self._address.reveal()
+            mine = {"connect_timeout": CONNECT_WITHIN, "application_name": "ttdbg"}
+            said = conninfo_to_dict(address)
+            told = {name: value for name, value in mine.items() if name not in said}
+            told["client_encoding"] = "utf8"
+            # What is prepared would outlive its transaction where a pool shares connections.
+            connection = psycopg.connect(
+                make_conninfo(address, **told), autocommit=True, prepare_threshold=None
+            )
+        except psycopg.Error as error:
+            problem = no_connection(self._location, str(error))
+        else:
+            self.version = connection.info.server_version
+            self._adapt(connection)
+            with self._lock:
+                self._all.add(connection)
+            return connection
+        raise problem
+
+    def _adapt(self, connection: Connection) -> None:
+        from psycopg.adapt import Loader
+        from psycopg.types.string import TextLoader
+
+        connections = self
+
+        class Truth(Loader):
+            def load(self, data: Buffer) -> int:
+                return int(bytes(data) == b"t")
+
+        class Lenient(Loader):
+            def load(self, data: Buffer) -> str:
+                return connections._text(bytes(data))
+
+        types, text = self._types, TextLoader
+        if connection.info.parameter_status("server_encoding") == _ANY_BYTES:
+            # Such a database takes any bytes for text, and would refuse to convert them.
+            connection.execute(f"SET client_encoding = '{_ANY_BYTES}'".encode())
+            types, text = types | _NAMES, Lenient
+        for each in types - _KEPT:
+            connection.adapters.register_loader(each, text)
+        connection.adapters.register_loader(_BOOLEAN, Truth)
+
+    def _text(self, data: bytes) -> str:
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            self.bad_texts += 1
+            return data.decode(errors="replace")
+
+
+def _code(error: psycopg.Error) -> str:
+    """Give the server's code for an error, or that of a lost connection if it gave none."""
+    import psycopg
+
+    is_lost = isinstance(error, psycopg.OperationalError)
+    return error.sqlstate or ("08006" if is_lost else "of the driver")

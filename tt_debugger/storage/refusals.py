@@ -1,0 +1,124 @@
+"""Refusals: why a server gave no answer, in our own words.
+
+What a driver says of it may repeat the address with its login, so it is only ever looked at.
+"""
+
+from __future__ import annotations
+
+from tt_debugger.errors import StoreError
+
+PATIENCE = 30
+"""Seconds that a server may work until the next part of its answer."""
+UNDEFINED_TABLE = "42P01"
+"""PostgreSQL's code for a table that is not there."""
+
+_LATER = "try again in a moment"
+_NOT_THERE = "is it running, and are host and port right?"
+_NO_ROOM = "the server has no room for another connection"
+_REOPEN = "open the database again"
+
+_POSTGRES_LOGIN = (
+    "give a user and a password in the address, in PGUSER and PGPASSWORD, or in ~/.pgpass"
+)
+_POSTGRES_DOORS = (
+    (
+        ("authentication failed", "no password supplied", "role"),
+        "the server refuses the login",
+        _POSTGRES_LOGIN,
+    ),
+    (("pg_hba.conf",), "the server lets nobody in from here with this login", _POSTGRES_LOGIN),
+    (
+        ("database",),
+        "the server has no such database, or it may not be entered",
+        "`psql --list` lists those of a server",
+    ),
+    (("too many", "remaining connection slots"), _NO_ROOM, _LATER),
+    (("SSL", "certificate"), "no secure connection could be made", "see sslmode in the address"),
+    (
+        ("refused", "No such file", "translate host name", "timeout", "unreachable", "resolve"),
+        "no server answers there",
+        _NOT_THERE,
+    ),
+    (("starting up", "shutting down"), "the server is not ready", _LATER),
+)
+_POSTGRES_CODES = (
+    ("42501", "there are no rights to read {}", "have SELECT on it granted to this user"),
+    (UNDEFINED_TABLE, "{} is no longer there", _REOPEN),
+    ("3F000", "{} is no longer there", _REOPEN),
+    ("42703", "{} no longer has the columns that it had", _REOPEN),
+    ("55P03", "{} is locked by somebody else", _LATER),
+    ("57014", f"{{}} takes the server longer than {PATIENCE} s", "has its key an index?"),
+    ("53300", _NO_ROOM, _LATER),
+    ("57P0", "the server is shutting down", _LATER),
+    ("08", "the connection was lost", _LATER),
+    ("XX", "the server says that {} is damaged", None),
+    ("58", "the server cannot read {} from its disk", None),
+)
+_REDIS_REASONS = (
+    (("NOPERM", "NoPermission"), "this user may not do what reading takes", "allow it +@read"),
+    (
+        ("NOAUTH", "WRONGPASS", "AuthenticationError", "invalid password", "invalid username"),
+        "the server refuses the login",
+        "give a user and a password in the address: redis://user:password@host:port/0",
+    ),
+    (("DB index",), "the server has no database of that number", "most have 0 to 15"),
+    (
+        ("JSON.GET", "unknown command"),
+        "the server lacks the module for JSON documents",
+        "it comes with Redis 8 and Redis Stack",
+    ),
+    (("LOADING", "BusyLoading"), "the server is not ready", _LATER),
+    (
+        ("MOVED", "CLUSTERDOWN", "CROSSSLOT"),
+        "it is one part of a cluster",
+        "give the address of a server that holds all keys",
+    ),
+    (
+        ("SSL", "certificate"),
+        "no secure connection could be made",
+        "is it rediss:// that the server wants, or redis://?",
+    ),
+    (("Timeout",), "the server does not answer in time", _LATER),
+    (("max number of clients",), _NO_ROOM, _LATER),
+    (("ConnectionError", "OSError"), "no server answers there", _NOT_THERE),
+)
+
+
+def no_driver(location: str, extra: str) -> StoreError:
+    """Say what to install for a server."""
+    return StoreError(
+        f"cannot read {location}: its driver is not installed",
+        f"install it with: pip install 'ttdbg[{extra}]'",
+    )
+
+
+def no_connection(location: str, said: str) -> StoreError:
+    """Say why there is no connection to PostgreSQL, which is told by a text alone."""
+    for signs, message, hint in _POSTGRES_DOORS:
+        if any(sign in said for sign in signs):
+            return StoreError(f"cannot read {location}: {message}", hint)
+    return StoreError(f"cannot read {location}: the server cannot be reached", "try it with psql")
+
+
+def refused_by_postgres(
+    location: str, about: str, code: str, *, hides: bool = False
+) -> StoreError:
+    """Say why a question was not answered, by the code that PostgreSQL gives."""
+    if hides and code == "42501":
+        return StoreError(
+            f"cannot read {location}: {about} hides rows from this user, or is not for it to read",
+            "read it as its owner, or as a user with BYPASSRLS",
+        )
+    for begin, message, hint in _POSTGRES_CODES:
+        if code.startswith(begin):
+            return StoreError(f"cannot read {location}: {message.format(about)}", hint)
+    return StoreError(f"cannot read {location}: the server failed at {about} (code {code})")
+
+
+def refused_by_redis(location: str, error: Exception) -> StoreError:
+    """Say why Redis did not answer, by the kind of the error and the word it begins with."""
+    said = f"{type(error).__name__} {error}"
+    for signs, message, hint in _REDIS_REASONS:
+        if any(sign in said for sign in signs):
+            return StoreError(f"cannot read {location}: {message}", hint)
+    return StoreError(f"cannot read {location}: the server refused", "try it with redis-cli")
