@@ -232,7 +232,9 @@ def _read(debugger: Debugger, size: int) -> None:
     for finding in debugger.examined():
         if finding.code in {Code.REPLAY_FAILS, Code.LOST_RECORD}:
             raise WrongError(finding.message)
-        if finding.line is None or finding.offset is None:
+        # Of a file in a folder the checkpoint tells which one it is.
+        has_place = finding.line is not None and finding.offset is not None
+        if not has_place and finding.checkpoint is None:
             raise WrongError(f"{finding} is nowhere")
     for row in _some(len(session), session.active):
         _check_json(debugger.state(row, uncompacted=True))

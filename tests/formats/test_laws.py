@@ -40,6 +40,7 @@ from tt_debugger.core.changes import Append, fold
 from tt_debugger.core.diff.edits import apply, inverted
 from tt_debugger.core.diff.states import diff
 from tt_debugger.core.findings import Code
+from tt_debugger.core.json import as_list
 from tt_debugger.core.model import Kind, Session, SessionId
 from tt_debugger.core.refs import Resolver
 from tt_debugger.core.replay import Replay
@@ -140,7 +141,8 @@ def test_the_recent_messages_are_the_end_of_those_of_the_state(
     store, loaded = load(file, name)
     for row in range(len(loaded.session)):
         state = replay_of(store, loaded.session, uncompacted=uncompacted).state(row)
-        messages = state.get("messages", [])
+        # A document that was saved may call anything so.
+        messages = as_list(state.get("messages"))
         for count in (0, 1, 2, 5, 1000):
             asked = replay_of(store, loaded.session, uncompacted=uncompacted)
             assert asked.recent(row, count) == messages[max(len(messages) - count, 0) :]

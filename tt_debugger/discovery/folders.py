@@ -12,6 +12,7 @@ from zlib import crc32
 
 from tt_debugger.errors import TtdbgError, outside_errors
 from tt_debugger.formats import own_formats
+from tt_debugger.formats.shared.delegating import Delegating
 from tt_debugger.formats.shared.transcript_files import TranscriptFolder
 from tt_debugger.storage.folders import FileFound, files_under
 from tt_debugger.storage.probe import folder_probe
@@ -68,8 +69,10 @@ def stamp_of(found: FileFound) -> tuple[int, ...]:
 
 @cache
 def _keeping_folders() -> tuple[type[TranscriptFolder], ...]:
-    """Give the stores that are folders; every folder is asked about them."""
-    return tuple(each for each in own_formats() if issubclass(each, TranscriptFolder))
+    """Give the stores that are folders, or may be; every folder is asked about them."""
+    every: list[type[object] | None] = [*own_formats()]
+    every += [each.as_folder for each in own_formats() if issubclass(each, Delegating)]
+    return tuple(each for each in every if each and issubclass(each, TranscriptFolder))
 
 
 def _as_one(folder: str) -> FileFound:

@@ -153,7 +153,8 @@ class GooseRows(TranscriptRows):
 
     def transcript(self, database: Database, wanted: str) -> Transcript:
         """Give a session with its messages in the order in which they were added."""
-        row = next(self.rows(database, "sessions", _SESSION, where={"id": wanted}))
+        found = self.rows(database, "sessions", _SESSION, where={"id": wanted})
+        row: Row = next(found, dict.fromkeys(_SESSION))
         rows = self.rows(
             database, "messages", _MESSAGE, order=["id"], where={"session_id": wanted}
         )

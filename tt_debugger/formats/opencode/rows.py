@@ -61,7 +61,8 @@ class OpencodeRows(TranscriptRows):
 
     def transcript(self, database: Database, wanted: str) -> Transcript:
         """Give a session with its messages in the order of their time."""
-        row = next(self.rows(database, "session", _SESSION, where={"id": wanted}))
+        found = self.rows(database, "session", _SESSION, where={"id": wanted})
+        row: Row = next(found, dict.fromkeys(_SESSION))
         parts: dict[str, list[Row]] = {}
         columns = ["id", "message_id", "time_created", "data"]
         mine = {"session_id": wanted}

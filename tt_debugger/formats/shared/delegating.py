@@ -48,6 +48,8 @@ class Delegating(ABC):
 
     format: ClassVar[str]
     about: ClassVar[str]
+    as_folder: ClassVar[type[object] | None] = None
+    """The store that reads a folder which is one session, if one of them does."""
 
     def __init__(self, location: str) -> None:
         self.location = location

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import msgspec
 
 from tt_debugger.core.model import Session, SessionId
-from tt_debugger.core.replay import Body
+from tt_debugger.core.replay import Body, Rules
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.transcript_entries import (
     Beside,
@@ -108,7 +108,7 @@ class TranscriptStore(ABC):
         _, transcript = self._look_and_read(None, unheard)
         return (SessionId(transcript.id),)
 
-    def rules(self, session: Session, *, uncompacted: bool = False) -> TranscriptRules:
+    def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give the rules: each entry does what it was read to do."""
         own: Entries = session.own
         return TranscriptRules(own.start, told_by_entry, uncompacted=uncompacted)

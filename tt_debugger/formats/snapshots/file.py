@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session, SessionId
 from tt_debugger.core.replay import Rules
 from tt_debugger.formats.shared.document import document
@@ -15,9 +16,9 @@ from tt_debugger.formats.shared.document_file import DocumentFile
 from tt_debugger.formats.shared.jsonl import first_records, may_be_named
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
 from tt_debugger.formats.shared.spread import is_spread
+from tt_debugger.formats.shared.states import keys_of_objects, match_of, own_id_of, session_of
+from tt_debugger.formats.shared.whole_states import WholeStates
 from tt_debugger.formats.snapshots.reading import FORMAT, SnapshotReading
-from tt_debugger.formats.snapshots.replay import SnapshotRules
-from tt_debugger.formats.snapshots.states import keys_of_objects, match_of, own_id_of, session_of
 from tt_debugger.storage.index_cache import look_at
 from tt_debugger.storage.lines import Block, blocks, lines
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
@@ -99,7 +100,7 @@ class SnapshotFile(DocumentFile):
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give the rules; they are the same for every session."""
-        return SnapshotRules()
+        return WholeStates(as_map)
 
     def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
         """Read the states of a session."""

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding, Severity, finding
+from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Extent, Head, Kind, Session, SessionId
 from tt_debugger.core.replay import Body, Rules
 from tt_debugger.core.tree import Linked
@@ -21,9 +22,9 @@ from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.document import Element, document, findings_on
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Place
 from tt_debugger.formats.shared.records import Record, records
+from tt_debugger.formats.shared.states import StateSaid, keys_of_objects, match_of, said_of
+from tt_debugger.formats.shared.whole_states import WholeStates
 from tt_debugger.formats.snapshots.reading import SnapshotReading
-from tt_debugger.formats.snapshots.replay import SnapshotRules
-from tt_debugger.formats.snapshots.states import StateSaid, keys_of_objects, match_of, said_of
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.folders import SUFFIXES, FileFound, PassedBy, Why, files_under
 from tt_debugger.storage.lines import LONGEST
@@ -105,7 +106,7 @@ class SnapshotFolder:
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give the rules; they are the same for every session."""
-        return SnapshotRules()
+        return WholeStates(as_map)
 
     def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
         """Read the states of a session."""

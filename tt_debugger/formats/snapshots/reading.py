@@ -16,7 +16,7 @@ from tt_debugger.formats.shared.document import Document
 from tt_debugger.formats.shared.document_file import DocumentReading
 from tt_debugger.formats.shared.hanging import hung
 from tt_debugger.formats.shared.reading import Place
-from tt_debugger.formats.snapshots.states import Schema, StateSaid, drift, said_of
+from tt_debugger.formats.shared.states import Schema, StateSaid, drift, said_of
 
 FORMAT = "snapshots"
 _HINT = "an agent that reads only one of the two versions cannot resume across this point"

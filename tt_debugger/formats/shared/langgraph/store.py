@@ -1,0 +1,700 @@
+"""The store of a family: threads as sessions, wherever they are kept.
+
+A thread is a session, and so is each namespace in it, by the name `thread|namespace`. The index of
+a session is its rows without their bodies; a state is made of a body, of the writes under it, and
+of what the thread tells of its graph.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any, ClassVar, Self
+
+import msgspec
+
+from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.core.json import as_map
+from tt_debugger.core.model import KIND_NUMBERS, Head, Heads, Kind, Session, SessionId
+from tt_debugger.core.refs import quoted
+from tt_debugger.core.replay import Body
+from tt_debugger.core.tree import NO_ROW, Links, link
+from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.langgraph.deltas import after
+from tt_debugger.formats.shared.langgraph.facts import Facts, facts_of
+from tt_debugger.formats.shared.langgraph.heads import head_at
+from tt_debugger.formats.shared.langgraph.held import Held
+from tt_debugger.formats.shared.langgraph.metadata import NONE, Metadata, metadata_of, whole
+from tt_debugger.formats.shared.langgraph.moments import moment_of_id
+from tt_debugger.formats.shared.langgraph.rules import ThreadRules
+from tt_debugger.formats.shared.langgraph.serde import KEY, Lost, Serde, opcodes
+from tt_debugger.formats.shared.langgraph.state import state_of
+from tt_debugger.formats.shared.langgraph.tasks import in_order, tasks_under
+from tt_debugger.formats.shared.langgraph.threads import (
+    TellsTree,
+    Threads,
+    TreeRow,
+    WriteRow,
+)
+from tt_debugger.formats.shared.transcript import no_session
+from tt_debugger.storage.tables import Value
+from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
+
+MOST_NAMED = 20
+"""Sessions that are offered for the beginning of a name."""
+MOST_NAMESPACES = 1000
+"""Namespaces of a thread that are asked where they were started."""
+MOST_LEAVES = 64
+"""Leaves of which is learned what sets off which node, the newest ones."""
+OTHER_THREADS = 16
+"""Threads of the store that are asked where a thread itself does not tell enough."""
+AHEAD = 64
+"""Rows that are read at once where one after the other is asked for."""
+MOST_CHECKED = 256
+"""Rows of a session whose bodies are all tried as it is read."""
+_STEPS = range(-(2**62), 2**62)
+_OPCODES = 12
+_checkpoint_of = itemgetter(0)
+_NO_WRITES: list[WriteRow] = []
+_TEXT = frozenset((str,))
+_PARENT = frozenset((str, type(None)))
+_SUPER_STEP = KIND_NUMBERS[Kind.SUPER_STEP]
+
+
+class Own(msgspec.Struct, frozen=True):
+    """What is kept of a session for its states: where its rows are, and its delta channels.
+
+    `odd` has by row the ids that are shown as another: those that are no text, or there twice.
+    """
+
+    thread: str
+    namespace: str
+    deltas: tuple[str, ...]
+    odd: dict[int, Value]
+
+
+class _Position(msgspec.Struct, frozen=True):
+    """A cursor: the session, the rows that it was read from, and how these were."""
+
+    session: Session
+    threads: Threads
+    stamps: Sequence[int] | None
+
+
+class _Rows(Heads):
+    """The heads of rows that have neither lines nor bytes; times and steps are told when asked.
+
+    A row that is described has its step from then on. Where the steps of many are asked for,
+    those of all rows are.
+    """
+
+    _ask_all: Callable[[], Mapping[int, int]] | None = None
+    _asked = 0
+
+    def fill(self, ids: Sequence[str], steps: Callable[[], Mapping[int, int]]) -> None:
+        """Add rows that are described later."""
+        count = len(ids)
+        nowhere = array("q", (_NOWHERE,)) * count
+        kinds = bytes((_SUPER_STEP,)) * count
+        self.extend(kinds, (), range(_NOWHERE, _NOWHERE + count), nowhere, nowhere)
+        self._ask_all = steps
+        self._column = lambda _: array("d", map(moment_of_id, ids)).tobytes()
+        del self._times
+
+    def tell_step(self, row: int, step: object) -> None:
+        """Say the step of a row, if it is one."""
+        if type(step) is int and step in _STEPS:
+            self._steps[row] = step
+
+    def step(self, row: int) -> int | None:
+        """Give the step of a row."""
+        if self._waiting[row] and self._ask_all is not None:
+            self._asked += 1
+            if self._asked > MOST_ASKED:
+                self._know_steps()
+            else:
+                self._described(row)
+        return super().step(row)
+
+    def copy(self) -> Heads:
+        """Give columns that can grow apart from these."""
+        self._know_steps()
+        return super().copy()
+
+    def columns(self) -> dict[str, bytes]:
+        """Give the columns that `restored` takes."""
+        self._know_steps()
+        return super().columns()
+
+    def take_in(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Take in all that would be asked of a store later, so that it can be closed."""
+        self._know_steps()
+        super().take_in(progress)
+
+    def _know_steps(self) -> None:
+        ask, self._ask_all = self._ask_all, None
+        if ask is not None:
+            self._steps.update(ask())
+
+
+MOST_ASKED = 32
+"""Rows whose steps are asked for one by one."""
+_NOWHERE = -(2**63)
+"""What `Heads` has for a place that is not there."""
+
+
+class LangGraphStore(ABC):
+    """A place with threads; a format says how they are reached."""
+
+    format: ClassVar[str]
+    about: ClassVar[str]
+    verified: ClassVar[str]
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        key = os.environ.get(KEY)
+        self._serde = Serde(key.encode() if key else None)
+        self._threads = self.threads_at(location, self._serde)
+        # Rows are described by whoever draws them, while another thread may follow.
+        self._lock = threading.RLock()
+        self._facts: tuple[Session, Facts] | None = None
+        self._ahead: tuple[Session, int, dict[int, Body]] | None = None
+        self._guesses: tuple[Session, dict[int, dict[str, Any]]] | None = None
+
+    @classmethod
+    @abstractmethod
+    def sniff(cls, probe: Probe) -> Match | None:
+        """Tell whether the location is of this format."""
+
+    @classmethod
+    def open(cls, location: str) -> Self:
+        """Open the location. Raises CannotReadError."""
+        return cls(location)
+
+    @classmethod
+    @abstractmethod
+    def threads_at(cls, location: str, serde: Serde) -> Threads:
+        """Give the threads at a location. Raises CannotReadError."""
+
+    def sessions(self) -> Sequence[SessionId]:
+        """Give the ids of the threads that were written to last, the newest last."""
+        with self._lock:
+            self._renew()
+            return [SessionId(each) for each in self._threads.newest()]
+
+    def sessions_named(self, beginning: str) -> Sequence[SessionId]:
+        """Give the ids that are or begin with a text: threads, and namespaces of threads."""
+        threads = self._threads
+        found = dict.fromkeys(threads.beginning_with(beginning, MOST_NAMED))
+        for thread, namespace in _splits(beginning):
+            if thread in threads.beginning_with(thread, 1):
+                names = (each for each in threads.namespaces(thread) if each)
+                begun = [each for each in names if each.startswith(namespace)]
+                begun.sort(key=lambda each: each != namespace)
+                found |= dict.fromkeys(f"{thread}|{each}" for each in begun[:MOST_NAMED])
+        return [SessionId(each) for each in found]
+
+    def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
+        """Read the index of a thread, or of a namespace in one."""
+        with self._lock, _no_collection():
+            self._renew()
+            thread, namespace = self._named(session)
+            return self._read(session, thread, namespace, progress)
+
+    def follow(self, since: Cursor) -> Loaded:
+        """Read anew where anything was written; what cannot be read now is as it was."""
+        position: _Position = since.position
+        try:
+            with self._lock:
+                return self._followed(position, since)
+        except CannotReadError:
+            return Loaded(position.session, since)
+
+    def _followed(self, position: _Position, since: Cursor) -> Loaded:
+        before, now = position.session, self._threads.renewed()
+        if now is position.threads and not now.is_live:
+            return Loaded(before, since)
+        own: Own = before.own
+        old = position.stamps
+        if old is None and position.threads is self._threads:
+            old = position.threads.stamps(own.thread, own.namespace)
+        self._take(now)
+        stamps = now.stamps(own.thread, own.namespace)
+        if old is not None and list(old) == list(stamps):
+            again = _Position(before, now, stamps if now.is_live else None)
+            return Loaded(before, Cursor(again))
+        if not stamps:
+            sessions = self.sessions()
+            if not sessions:
+                raise no_session(self.location, before.id)
+            return self.load(sessions[-1])
+        loaded = self._read(before.id, own.thread, own.namespace, unheard)
+        return Loaded(loaded.session, loaded.cursor, _kept(before, loaded.session, old, stamps))
+
+    def watched(self) -> Sequence[str]:
+        """Give the paths whose change may mean news."""
+        return self._threads.watched()
+
+    def rules(self, session: Session, *, uncompacted: bool = False) -> ThreadRules:
+        """Give the rules: a state is recorded whole."""
+        return ThreadRules()
+
+    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
+        """Give the states of some rows, in the order asked for."""
+        if len(rows) == 1:
+            with self._lock:
+                return [self._one(session, rows[0])]
+        wanted = sorted(set(rows))
+        found: dict[int, Body] = {}
+        with self._lock, _no_collection():
+            for first, last in _runs(wanted):
+                found |= self._states(session, first, last)
+        return [found[row] for row in rows]
+
+    def raw(self, session: Session, row: int) -> bytes:
+        """Give what a row and the writes under it were read to, as JSON."""
+        own: Own = session.own
+        key = own.odd.get(row, session.ids[row])
+        with self._lock:
+            kind, data = self._threads.stored(own.thread, own.namespace, key)
+            held, metadata, writes = self._held(session, row, row)[row]
+        body = (
+            held.opaque | {"why": held.why}
+            if isinstance(held, Lost)
+            else self._whole(held, kind, data)
+        )
+        told = {
+            "thread_id": own.thread,
+            "checkpoint_ns": own.namespace,
+            "checkpoint_id": key if isinstance(key, str) else str(key),
+            "type": kind,
+            "checkpoint": body,
+            "metadata": whole(metadata),
+            "writes": [self._written(each) for each in writes],
+        }
+        if kind == "pickle" and isinstance(data, bytes):
+            told["opcodes"] = opcodes(data, _OPCODES)
+        return msgspec.json.encode(told)
+
+    def subsession(self, session: Session, name: str) -> str | None:
+        """Give the location of a namespace: it is in the same place."""
+        return f"{self.location}#{quoted(name)}:"
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        self._threads.close()
+
+    def _renew(self) -> None:
+        self._take(self._threads.renewed())
+
+    def _take(self, threads: Threads) -> None:
+        """Answer from these threads from now on."""
+        old, self._threads = self._threads, threads
+        if old is not threads:
+            self._facts = self._ahead = self._guesses = None
+            old.close()
+
+    def _named(self, session: str) -> tuple[str, str]:
+        """Give the thread and the namespace of a session. Raises CannotReadError for none."""
+        for thread, namespace in ((session, ""), *_splits(session)):
+            if any(True for _ in self._threads.index(thread, namespace, most=1)):
+                return thread, namespace
+        # A thread of which only graphs inside it have checkpoints is one too.
+        if self._threads.namespaces(session):
+            return session, ""
+        raise no_session(self.location, session)
+
+    def _read(self, name: str, thread: str, namespace: str, progress: Progress) -> Loaded:
+        threads = self._threads
+        stamps = threads.stamps(thread, namespace) if threads.is_live else None
+        if isinstance(threads, TellsTree):
+            rows = list(threads.tree(thread, namespace))
+        else:
+            rows = [(own, above, kind) for own, above, _, kind in threads.index(thread, namespace)]
+        linked = link(_links_of(rows))
+        heads = _Rows()
+        own_ids = [row[0] for row in rows]
+        heads.fill(linked.ids, partial(self._steps, thread, namespace, own_ids))
+        odd: dict[int, Value] = {}
+        if linked.ids != own_ids:
+            pairs = zip(own_ids, linked.ids, strict=True)
+            odd = {row: own for row, (own, shown) in enumerate(pairs) if own != shown}
+        session = Session(
+            SessionId(name),
+            self.format,
+            heads,
+            linked.ids,
+            linked.parents,
+            active=len(rows) - 1 if rows else None,
+            own=Own(thread, namespace, (), odd),
+        )
+        deltas = self._delta_channels(session)
+        own = Own(thread, namespace, deltas, odd)
+        session = msgspec.structs.replace(session, own=own)
+        found = [*threads.findings(), *linked.findings, *map(_guess, deltas)]
+        started = self._started(session)
+        found += self._found_sealed(session, [row[2] for row in rows])
+        if 0 < len(rows) <= MOST_CHECKED:
+            found += self._found_in_bodies(session)
+        # The rows and their tree are those of the session that the findings are in.
+        whole_session = msgspec.structs.replace(
+            session, findings=tuple(found), subsessions=started
+        )
+        vars(whole_session).update(vars(session))
+        heads.describe = _Describe(self, whole_session)
+        progress(len(rows), len(rows))
+        return Loaded(whole_session, Cursor(_Position(whole_session, threads, stamps)))
+
+    def _steps(self, thread: str, namespace: str, ids: Sequence[Value]) -> Mapping[int, int]:
+        """Give the step of each row that says it; rows that came since are passed over."""
+        steps: dict[int, int] = {}
+        row = 0
+        with self._lock:
+            index = list(self._threads.index(thread, namespace))
+        for own, _, metadata, _ in index:
+            if row == len(ids):
+                break
+            if own != ids[row]:
+                continue
+            about = metadata_of(metadata) or NONE
+            if type(about.step) is int and about.step in _STEPS:
+                steps[row] = about.step
+            row += 1
+        return steps
+
+    def _delta_channels(self, session: Session) -> tuple[str, ...]:
+        """Give the channels of which the leaves count what was written to them."""
+        own: Own = session.own
+        names: dict[str, None] = {}
+        for row in session.tree.leaves()[-MOST_LEAVES:]:
+            key = _keys(session, row, row)
+            for _, metadata in self._threads.checkpoints(own.thread, own.namespace, key):
+                about = metadata_of(metadata) or NONE
+                names |= dict.fromkeys(as_map(about.counters_since_delta_snapshot))
+        return tuple(names)
+
+    def _found_in_bodies(self, session: Session) -> Iterator[Finding]:
+        """Say which rows should have been decodable, and are not."""
+        own: Own = session.own
+        keys = _keys(session, 0, len(session) - 1)
+        found = self._threads.checkpoints(own.thread, own.namespace, keys)
+        for name, (held, metadata) in zip(session.ids, found, strict=True):
+            if isinstance(held, Lost) and not _is_sealed(held.opaque["$opaque"]):
+                yield finding(
+                    Code.UNREADABLE,
+                    f"the body of a checkpoint is not decoded: {held.why}",
+                    hint="its values are shown as their size and hash",
+                    checkpoint=name,
+                )
+            if metadata_of(metadata) is None:
+                what = "the metadata is no JSON object"
+                yield finding(Code.WRONG_TYPE, what, checkpoint=name)
+
+    def _found_sealed(self, session: Session, kinds: Sequence[Value]) -> Iterator[Finding]:
+        """Say which bodies are not decoded for what they are, by the first of each kind."""
+        own: Own = session.own
+        for kind in sorted(each for each in set(kinds) if isinstance(each, str)):
+            if not _is_sealed(kind):
+                continue
+            first = kinds.index(kind)
+            key = _keys(session, first, first)
+            held, _ = self._threads.checkpoints(own.thread, own.namespace, key)[0]
+            if isinstance(held, Lost):
+                count = kinds.count(kind)
+                what = (
+                    f"{count} {'checkpoint is' if count == 1 else 'checkpoints are'} not decoded"
+                )
+                yield finding(
+                    Code.OPAQUE,
+                    f"{what} ({kind:.40}): {held.why}",
+                    hint="the values are shown as their size and hash; the tree is whole",
+                    checkpoint=session.ids[first],
+                )
+
+    def _started(self, session: Session) -> dict[int, tuple[str, ...]]:
+        """Give the namespaces that were started from each row, by the names of their sessions."""
+        own: Own = session.own
+        started: dict[int, list[str]] = {}
+        for each in self._threads.namespaces(own.thread)[:MOST_NAMESPACES]:
+            if not _is_inside(each, own.namespace):
+                continue
+            # One that has no task in its name goes on with each call, from other checkpoints.
+            most = 1 if ":" in each.rpartition("|")[2] else None
+            index = self._threads.index(own.thread, each, most=most)
+            above = {
+                _started_at(metadata_of(row[2]) or NONE, own.namespace): None for row in index
+            }
+            for name in above:
+                row = None if name is None else session.row_of(name)
+                if row is not None:
+                    started.setdefault(row, []).append(f"{own.thread}|{each}")
+        return {row: tuple(names) for row, names in started.items()}
+
+    def _one(self, session: Session, row: int) -> Body:
+        """Give the state of one row; those after it too, where one after the other is asked."""
+        known: dict[int, Body] = {}
+        last = row
+        if self._ahead is not None and self._ahead[0] is session:
+            _, last, known = self._ahead
+        if row not in known:
+            is_next = row == last + 1 or not row
+            end = min(row + AHEAD, len(session)) - 1 if is_next else row
+            known = self._states(session, row, end)
+        self._ahead = (session, row, known)
+        return known[row]
+
+    def _states(self, session: Session, first: int, last: int) -> dict[int, Body]:
+        """Give the states of rows that follow each other."""
+        own: Own = session.own
+        facts = self._facts_of(session)
+        keys = _keys(session, first, last)
+        held = self._threads.checkpoints(own.thread, own.namespace, keys)
+        writes = self._threads.writes(own.thread, own.namespace, keys[0], keys[-1], values=True)
+        tasks = tasks_under(writes, self._serde.value)
+        guessed = self._guessed(session, first, last) if own.deltas else {}
+        return {
+            row: state_of(body, whole(metadata), tasks.get(key, []), facts, guessed.get(row))
+            for row, key, (body, metadata) in zip(range(first, last + 1), keys, held, strict=True)
+        }
+
+    def _held(
+        self, session: Session, first: int, last: int
+    ) -> dict[int, tuple[Held | Lost, Value, list[WriteRow]]]:
+        """Give of rows that follow each other the body, the metadata and the writes under it."""
+        own: Own = session.own
+        keys = _keys(session, first, last)
+        held = self._threads.checkpoints(own.thread, own.namespace, keys)
+        found = self._threads.writes(own.thread, own.namespace, keys[0], keys[-1], values=True)
+        writes = {key: in_order(list(group)) for key, group in groupby(found, _checkpoint_of)}
+        return {
+            row: (body, metadata, writes.get(key, _NO_WRITES))
+            for row, key, (body, metadata) in zip(range(first, last + 1), keys, held, strict=True)
+        }
+
+    def _facts_of(self, session: Session) -> Facts:
+        """Learn what the leaves tell; each has seen what any row above it has."""
+        if self._facts is not None and self._facts[0] is session:
+            return self._facts[1]
+        own: Own = session.own
+        leaves = session.tree.leaves()[-MOST_LEAVES:]
+        facts = facts_of(self._bodies_at(own, [_keys(session, row, row)[0] for row in leaves]))
+        if facts.needs_others:
+            others = facts_of(self._newest_of_others(own)).triggered
+            facts = msgspec.structs.replace(facts, triggered=others | facts.triggered)
+        self._facts = session, facts
+        return facts
+
+    def _bodies_at(self, own: Own, keys: Iterable[Value]) -> Iterator[Held]:
+        for key in keys:
+            for held, _ in self._threads.checkpoints(own.thread, own.namespace, [key]):
+                if isinstance(held, Held):
+                    yield held
+
+    def _newest_of_others(self, own: Own) -> Iterator[Held]:
+        for thread in self._threads.newest()[-OTHER_THREADS:]:
+            other = Own(thread, own.namespace, (), {})
+            index = self._threads.index(thread, own.namespace, most=1, descending=True)
+            yield from self._bodies_at(other, [row[0] for row in index])
+
+    def _guessed(
+        self,
+        session: Session,
+        first: int,
+        last: int,
+    ) -> dict[int, dict[str, Any]]:
+        """Give for rows the values of their delta channels, as far as they do not hold them."""
+        own: Own = session.own
+        if self._guesses is None or self._guesses[0] is not session:
+            self._guesses = session, {}
+        known = self._guesses[1]
+        at_hand = self._held(session, first, last)
+
+        def at(row: int) -> tuple[Held | Lost, Value, list[WriteRow]]:
+            if row not in at_hand:
+                at_hand.update(self._held(session, max(row - AHEAD, 0), row))
+            return at_hand[row]
+
+        guessed: dict[int, dict[str, Any]] = {}
+        for row in range(first, last + 1):
+            path: list[int] = []
+            for above in session.tree.ancestors(row):
+                if above in known:
+                    break
+                path.append(above)
+                body = at(above)[0]
+                if all(name in _channels(body) for name in own.deltas):
+                    break
+            for each in reversed(path):
+                parent = session.parents[each]
+                known[each] = self._delta_values(
+                    own.deltas,
+                    at(each)[0],
+                    {} if parent == NO_ROW else known.get(parent, {}),
+                    [] if parent == NO_ROW else at(parent)[2],
+                )
+            body = at(row)[0]
+            if not isinstance(body, Lost):
+                channels = _channels(body)
+                guessed[row] = {
+                    name: value for name, value in known[row].items() if name not in channels
+                }
+        return guessed
+
+    def _delta_values(
+        self,
+        names: Sequence[str],
+        body: Held | Lost,
+        before: Mapping[str, Any],
+        writes: Sequence[WriteRow],
+    ) -> dict[str, Any]:
+        channels = _channels(body)
+        values: dict[str, Any] = {}
+        for name in names:
+            if name in channels:
+                values[name] = channels[name]
+                continue
+            written = [self._serde.value(each[5], each[6]) for each in writes if each[4] == name]
+            value = after(before.get(name, msgspec.UNSET), written)
+            if value is not msgspec.UNSET:
+                values[name] = value
+        return values
+
+    def _whole(self, held: Held, kind: str | None, data: Value) -> Any:
+        """Give all that a body holds, where it is one value; else what is made of it."""
+        if data is None:
+            return msgspec.structs.asdict(held)
+        return self._serde.value(kind, data)
+
+    def _written(self, row: WriteRow) -> dict[str, Any]:
+        _, task, path, place, channel, kind, value = row
+        plain = {"task_id": task, "task_path": path, "idx": place, "channel": channel}
+        told = {
+            key: each if not isinstance(each, bytes) else str(each) for key, each in plain.items()
+        }
+        return {**told, "type": kind, "value": self._serde.value(kind, value)}
+
+
+@contextmanager
+def _no_collection() -> Generator[None]:
+    """Hold the garbage collector: all that is made here stays, and would be looked at again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class _Describe:
+    """Describes rows of a session by their states."""
+
+    def __init__(self, store: LangGraphStore, session: Session) -> None:
+        self._store = store
+        self._session = session
+
+    def __call__(self, heads: Heads, rows: Sequence[int], /) -> Iterator[Head]:
+        """Give the heads of some rows."""
+        parents = self._session.parents
+        wanted = sorted({*rows, *(parents[row] for row in rows)} - {NO_ROW})
+        states = dict(zip(wanted, self._store.bodies(self._session, wanted), strict=True))
+        for row in rows:
+            state = states[row]
+            if isinstance(heads, _Rows):
+                heads.tell_step(row, as_map(state["metadata"]).get("step"))
+            yield head_at(state, states.get(parents[row]))
+
+
+def _links_of(rows: Sequence[TreeRow]) -> Links:
+    links = Links()
+    ids = [row[0] for row in rows]
+    parents = [row[1] or None for row in rows]
+    if (
+        _TEXT.issuperset(map(type, ids))
+        and "" not in ids
+        and _PARENT.issuperset(map(type, parents))
+    ):
+        links.extend(ids, parents)  # pyright: ignore[reportArgumentType] - looked at above
+        return links
+    for place, (own, parent) in enumerate(zip(ids, parents, strict=True), 1):
+        links.append(own, parent, f"{place}")
+    return links
+
+
+def _guess(channel: str) -> Finding:
+    return finding(
+        Code.GUESSED,
+        f"the values of the delta channel {channel!r:.60} are a guess: most checkpoints do not"
+        " hold it, and the code that puts it together is not in the store",
+        hint="lists are appended to, messages of one id replace each other",
+    )
+
+
+def _is_sealed(kind: Value) -> bool:
+    """Tell whether a body of this type is whole, but may not be decoded."""
+    return isinstance(kind, str) and (kind == "pickle" or "+" in kind)
+
+
+def _keys(session: Session, first: int, last: int) -> list[Value]:
+    own: Own = session.own
+    if not own.odd:
+        return list(session.ids[first : last + 1])
+    return [own.odd.get(row, session.ids[row]) for row in range(first, last + 1)]
+
+
+def _channels(body: Held | Lost) -> dict[str, Any]:
+    return {} if isinstance(body, Lost) else body.channel_values
+
+
+def _runs(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give ascending rows as runs of rows that follow each other."""
+    if not rows:
+        return
+    first = rows[0]
+    for before, row in pairwise(rows):
+        if row != before + 1:
+            yield first, before
+            first = row
+    yield first, rows[-1]
+
+
+def _splits(name: str) -> Iterator[tuple[str, str]]:
+    """Give the ways in which a text may be a thread and a namespace in it."""
+    for place, character in enumerate(name):
+        if character == "|" and place:
+            yield name[:place], name[place + 1 :]
+
+
+def _is_inside(namespace: str, outer: str) -> bool:
+    """Tell by its name whether a namespace is that of a graph that stands in another one."""
+    own = [each.partition(":") for each in namespace.split("|")] if namespace else []
+    above = [each.partition(":") for each in outer.split("|")] if outer else []
+    return len(own) == len(above) + 1 and all(
+        one[0] == other[0] and (one[2] == other[2] or not one[2] or not other[2])
+        for one, other in zip(above, own, strict=False)
+    )
+
+
+def _started_at(about: Metadata, outer: str) -> str | None:
+    """Give the checkpoint of a namespace from which a graph inside it was started."""
+    found = as_map(about.parents).get(outer)
+    return found if isinstance(found, str) else None
+
+
+def _kept(before: Session, now: Session, old: Sequence[int] | None, stamps: Sequence[int]) -> int:
+    """Give how many rows of a session, from the first on, are in another as they were."""
+    count = 0
+    for mine, theirs in zip(old or (), stamps, strict=False):
+        is_there = count < min(len(before), len(now))
+        if not is_there or mine != theirs or before.parents[count] != now.parents[count]:
+            break
+        count += 1
+    return count
