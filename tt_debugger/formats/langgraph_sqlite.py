@@ -1,0 +1,293 @@
+"""LangGraph's checkpoints in SQLite, of every version since 0.0.69, and of LangGraph.js.
+
+Two tables: `checkpoints`, each row with the whole state in it, and `writes`, what the tasks of the
+step after a checkpoint wrote. Older ones have fewer columns, other names for the ids, or no writes
+at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from time import time_ns
+from typing import Any, ClassVar, Self
+
+from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.langgraph import (
+    Held,
+    IndexRow,
+    LangGraphStore,
+    Lost,
+    Serde,
+    Threads,
+    TreeRow,
+    WriteRow,
+)
+from tt_debugger.storage.probe import has_columns
+from tt_debugger.storage.settling import has_settled
+from tt_debugger.storage.sqlite import Database, Seen, look_at, sides_of
+from tt_debugger.storage.tables import Value
+from tt_debugger.store import Match, Probe
+
+FORMAT = "langgraph_sqlite"
+CHECKPOINTS, WRITES = "checkpoints", "writes"
+NOW = ("thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id", "checkpoint")
+FIRST = ("thread_id", "thread_ts", "parent_ts", "checkpoint")
+"""The columns before 0.2, when an id was still called a time."""
+A_PAGE = 200
+"""Threads that are listed where there are more rows than are gone over."""
+FEW_ROWS = 2_000
+"""Rows of which all threads are listed."""
+_LOWEST = -(2**62)
+
+
+class SqliteThreads:
+    """The threads in a private copy of a database."""
+
+    is_live = False
+
+    def __init__(self, location: str, serde: Serde) -> None:
+        self.location = location
+        self._serde = serde
+        begin = time_ns()
+        self._database = Database(location)
+        self._is_sure = has_settled(begin, *self._database.seen.times)
+        self._broken: dict[str, None] = {}
+        columns = self._database.tables[CHECKPOINTS].columns
+        is_first = "checkpoint_id" not in columns
+        self._id = "thread_ts" if is_first else "checkpoint_id"
+        self._parent = "parent_ts" if is_first else "parent_checkpoint_id"
+        self._has_namespaces = "checkpoint_ns" in columns
+        self._has_types = "type" in columns
+
+    def newest(self) -> Sequence[str]:
+        """Give all threads where there are few rows, else one page of them."""
+        latest: dict[str, str] = {}
+        count = 0
+        columns = ("thread_id", self._id)
+        for count, (thread, name) in enumerate(self._all(columns, FEW_ROWS + 1), 1):
+            if isinstance(thread, str):
+                latest[thread] = max(str(name), latest.get(thread, ""))
+            if count > FEW_ROWS or len(latest) > FEW_ROWS:
+                break
+        found = sorted(latest, key=lambda thread: (latest[thread], thread))
+        if count <= FEW_ROWS:
+            return found
+        if len(found) < A_PAGE:
+            # The newest of them have very many rows: others come first, in the order of names.
+            others = self._from("", A_PAGE - len(found))
+            found = [*(each for each in others if each not in latest), *found]
+        return found[-A_PAGE:]
+
+    def beginning_with(self, text: str, most: int) -> Sequence[str]:
+        """Give the ids of threads that begin with a text, the one that is it first."""
+        is_there = self._rows(CHECKPOINTS, ("thread_id",), where={"thread_id": text}, most=1)
+        found = [text] if any(True for _ in is_there) else []
+        for each in self._from(text, most - len(found)):
+            if not each.startswith(text):
+                break
+            found.append(each)
+        return found
+
+    def namespaces(self, thread: str) -> Sequence[str]:
+        """Give the namespaces in which a thread has checkpoints."""
+        if not self._has_namespaces:
+            return [""] if any(True for _ in self.index(thread, "", most=1)) else []
+        columns, found = ("checkpoint_ns",), list[str]()
+        where: dict[str, Value] = {"thread_id": thread}
+        after: tuple[Value, ...] = ()
+        while True:
+            row = next(
+                self._rows(CHECKPOINTS, columns, order=columns, where=where, after=after, most=1),
+                None,
+            )
+            if row is None or row[0] is None:
+                return found
+            after = row
+            if isinstance(row[0], str):
+                found.append(row[0])
+
+    def index(
+        self, thread: str, namespace: str, *, most: int | None = None, descending: bool = False
+    ) -> Iterator[IndexRow]:
+        """Go over the checkpoints of a namespace by their ids."""
+        where = self._where(thread, namespace)
+        if where is None:
+            return
+        columns = (self._id, self._parent, "metadata", "type")
+        yield from self._rows(  # pyright: ignore[reportReturnType] - as many as columns
+            CHECKPOINTS, columns, order=(self._id,), where=where, most=most, descending=descending
+        )
+
+    def tree(self, thread: str, namespace: str) -> Iterator[TreeRow]:
+        """Go over the checkpoints of a namespace by their ids, without their metadata."""
+        where = self._where(thread, namespace)
+        if where is None:
+            return iter(())
+        columns, order = (self._id, self._parent, "type"), (self._id,)
+        try:
+            # Of very many rows, each step between here and the database is felt.
+            rows = list(self._database.rows(CHECKPOINTS, columns, order=order, where=where))
+        except CannotReadError:
+            rows = list(self._rows(CHECKPOINTS, columns, order=order, where=where))
+        return iter(rows)  # pyright: ignore[reportReturnType] - as many as columns
+
+    def checkpoints(
+        self, thread: str, namespace: str, ids: Sequence[Value]
+    ) -> list[tuple[Held | Lost, Value]]:
+        """Give the checkpoints of some ids, which stand next to each other in the index."""
+        where = self._where(thread, namespace) or {}
+        columns, order = (self._id, "type", "checkpoint", "metadata"), (self._id,)
+        decode = self._serde.checkpoint
+        found: dict[Value, list[tuple[Held | Lost, Value]]] = {}
+        # Behind a NULL nothing stands, so rows without an id are asked for one by one.
+        alone = ids[:1] if None not in ids else list(dict.fromkeys(ids))
+        for each in alone:
+            rows = self._rows(CHECKPOINTS, columns, where={**where, self._id: each})
+            found[each] = [(decode(kind, data), about) for _, kind, data, about in rows]
+        if len(alone) < len(ids) and None not in ids:
+            rest = self._rows(
+                CHECKPOINTS, columns, order=order, where=where, after=ids[:1], most=len(ids) - 1
+            )
+            for name, kind, data, about in rest:
+                found.setdefault(name, []).append((decode(kind, data), about))
+        # Where several have one id, each is given once.
+        return [_next_of(found.get(each, [])) for each in ids]
+
+    def writes(
+        self, thread: str, namespace: str, first: Value, last: Value, *, values: bool
+    ) -> Iterator[WriteRow]:
+        """Go over the writes under the checkpoints from one id to another."""
+        where = self._where(thread, namespace)
+        if where is None or WRITES not in self._database.tables:
+            return
+        columns = [self._id, "task_id", "task_path", "idx", "channel"]
+        columns += ("type", "value") if values else ("", "")
+        rows = self._rows(
+            WRITES,
+            columns,
+            order=(self._id, "task_id", "idx"),
+            where=where,
+            after=(first, "", _LOWEST),
+        )
+        # Ids of one kind have an order; a blob stands behind each text.
+        kind = type(last)
+        for row in rows:
+            if type(row[0]) is kind and row[0] > last:  # pyright: ignore[reportOperatorIssue] - of one kind
+                return
+            yield row  # pyright: ignore[reportReturnType] - as many as columns
+
+    def stored(self, thread: str, namespace: str, key: Value) -> tuple[str | None, Value]:
+        """Give the type and bytes of the body of one checkpoint."""
+        where = {**(self._where(thread, namespace) or {}), self._id: key}
+        rows = self._rows(CHECKPOINTS, ("type", "checkpoint"), where=where, most=1)
+        kind, data = next(rows, (None, None))
+        return (kind if isinstance(kind, str) else None), data
+
+    def stamps(self, thread: str, namespace: str) -> Sequence[int]:
+        """Give a number for each checkpoint that tells it and what is written under it."""
+        where = self._where(thread, namespace)
+        if where is None:
+            return ()
+        columns = (self._id, self._parent, "type", "checkpoint", "metadata")
+        rows = self._rows(CHECKPOINTS, columns, order=(self._id,), where=where)
+        numbers = {row[0]: hash(row) for row in rows}
+        columns = (self._id, "task_id", "task_path", "idx", "channel", "type", "value")
+        if WRITES in self._database.tables:
+            for row in self._rows(WRITES, columns, where=where):
+                if row[0] in numbers:
+                    numbers[row[0]] ^= hash(row)
+        return list(numbers.values())
+
+    def findings(self) -> Sequence[Finding]:
+        """Give what is wrong with the database."""
+        told = [finding(Code.UNREADABLE, each) for each in (*self._database.damage, *self._broken)]
+        if self._database.bad_texts:
+            what = "the database holds text that is no UTF-8"
+            told.append(finding(Code.BAD_UTF8, what, hint="what is none is shown as U+FFFD"))
+        return told
+
+    def renewed(self) -> Self:
+        """Copy the database anew where it looks otherwise, or may have been written to."""
+        seen = look_at(self.location)
+        is_due = not self._is_sure and _has_settled(seen)
+        if seen == self._database.seen and not is_due:
+            return self
+        return type(self)(self.location, self._serde)
+
+    def watched(self) -> Sequence[str]:
+        """Give the database and the files beside it, to which is written first."""
+        return (self.location, *map(str, sides_of(self.location)))
+
+    def close(self) -> None:
+        """Remove the copy."""
+        self._database.close()
+
+    def _where(self, thread: str, namespace: str) -> dict[str, Value] | None:
+        """Give what the rows of a namespace have, None where there can be none."""
+        if self._has_namespaces:
+            return {"thread_id": thread, "checkpoint_ns": namespace}
+        return None if namespace else {"thread_id": thread}
+
+    def _all(self, columns: Sequence[str], most: int) -> Iterator[tuple[Value, ...]]:
+        return self._noted(self._database.newest(CHECKPOINTS, columns, most), CHECKPOINTS)
+
+    def _from(self, text: str, most: int) -> list[str]:
+        """Give the threads whose names stand behind a text, each found by the one before it."""
+        found: list[str] = []
+        columns = ("thread_id",)
+        while len(found) < most:
+            row = next(
+                self._rows(CHECKPOINTS, columns, order=columns, after=(text,), most=1), None
+            )
+            if row is None or not isinstance(row[0], str):
+                break
+            text = row[0]
+            found.append(text)
+        return found
+
+    def _rows(self, table: str, columns: Sequence[str], **how: Any) -> Iterator[tuple[Value, ...]]:
+        return self._noted(self._database.rows(table, columns, **how), table)
+
+    def _noted(self, rows: Iterator[tuple[Value, ...]], table: str) -> Iterator[tuple[Value, ...]]:
+        """Go over rows as far as they can be read, and keep in mind where they ended."""
+        try:
+            yield from rows
+        except CannotReadError as error:
+            self._broken[f"the rows of {table} end here: {error.message}"] = None
+
+
+_GONE = (Lost({"$opaque": "None", "size": 0, "sha256": ""}, "the row is gone"), None)
+
+
+def _next_of(held: list[tuple[Held | Lost, Value]]) -> tuple[Held | Lost, Value]:
+    return held.pop(0) if len(held) > 1 else held[0] if held else _GONE
+
+
+def _has_settled(seen: Seen) -> bool:
+    return has_settled(time_ns(), *seen.times)
+
+
+class LangGraphSqlite(LangGraphStore):
+    """The threads in a database."""
+
+    format: ClassVar[str] = FORMAT
+    about: ClassVar[str] = "LangGraph threads in SQLite (also of LangGraph.js)"
+    verified: ClassVar[str] = "every state compared with LangGraph's own get_state_history()"
+
+    @classmethod
+    def sniff(cls, probe: Probe) -> Match | None:
+        """Tell such a database by the columns of its table of checkpoints."""
+        if has_columns(probe, CHECKPOINTS, *NOW):
+            return Match(95, "a table of LangGraph checkpoints")
+        if has_columns(probe, CHECKPOINTS, *FIRST):
+            return Match(94, "a table of LangGraph checkpoints, before 0.2")
+        return None
+
+    @classmethod
+    def threads_at(cls, location: str, serde: Serde) -> Threads:
+        """Copy the database. Raises CannotReadError."""
+        return SqliteThreads(location, serde)
+
+
+STORE = LangGraphSqlite
