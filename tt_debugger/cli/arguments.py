@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import click
 
@@ -11,6 +13,7 @@ from tt_debugger.cli import output
 from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.debugger import Debugger, exists, split_location
 from tt_debugger.errors import CannotReadError, UsageError
+from tt_debugger.storage.map_files import MAP
 from tt_debugger.storage.stdin import STDIN
 
 _SHIELD = "\0"
@@ -25,6 +28,39 @@ def unshielded(_: click.Context, __: click.Parameter, value: str | None) -> str 
 location = click.argument("location", metavar="LOCATION[#REF]", callback=unshielded)
 whole_location = click.argument("location", metavar="LOCATION[#SESSION:]", callback=unshielded)
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+
+
+def with_map(command: click.Command) -> click.Command:
+    """Let a command that takes a location take a map for it too."""
+    takes_location = any(each.callback is unshielded for each in command.params)
+    if takes_location and not any("--map" in each.opts for each in command.params):
+        command.params.append(map_option())
+    return command
+
+
+def map_option() -> click.Option:
+    """Make the option --map, which holds for as long as its command runs."""
+    return click.Option(
+        ["--map"],
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="FILE",
+        expose_value=False,
+        callback=_use_map,
+        help="Take the table and columns of checkpoints from a TOML file.",
+    )
+
+
+def _use_map(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        before = os.environ.get(MAP)
+        os.environ[MAP] = value
+        context.call_on_close(partial(_put_back, before))
+
+
+def _put_back(before: str | None) -> None:
+    os.environ.pop(MAP, None)
+    if before is not None:
+        os.environ[MAP] = before
 
 
 def shielded(arguments: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ import click
 
 from tt_debugger import __version__
 from tt_debugger.cli import commands, output
-from tt_debugger.cli.arguments import shielded
+from tt_debugger.cli.arguments import map_option, shielded, with_map
 from tt_debugger.debugger import exists
 from tt_debugger.errors import TtdbgError, UsageError
 
@@ -32,13 +32,14 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        return importlib.import_module(f"{commands.__name__}.{cmd_name}").command
+        return with_map(importlib.import_module(f"{commands.__name__}.{cmd_name}").command)
 
 
 @click.command(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
+    params=[map_option()],
 )
 @click.version_option(__version__, prog_name=PROGRAM)
 @click.pass_context
