@@ -639,13 +639,17 @@ def sum_up_and_commit(claude: ClaudeRecorder) -> None:
     claude.user(LAST_PROMPT, after=22)
     claude.assistant(
         bash(
-            'git commit -qam "The voucher test sets the time itself" '
-            '-m "Co-Authored-By: Claude <noreply@anthropic.com>" && git log --oneline -1',
+            'git commit -am "The voucher test sets the time itself" '
+            '-m "Co-Authored-By: Claude <noreply@anthropic.com>"',
             "Commit",
         ),
         call("Read", file_path=f"{CWD}/tests/test_newsletters.py"),
     )
-    claude.bash("add9135 The voucher test sets the time itself", 0.4)
+    claude.bash(
+        "[main add9135] The voucher test sets the time itself\n"
+        " 2 files changed, 24 insertions(+), 5 deletions(-)",
+        0.4,
+    )
     claude.result(
         "File does not exist. Did you mean test_newsletter.py?",
         "Error: File does not exist. Did you mean test_newsletter.py?",

@@ -7,6 +7,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from tt_debugger.core.refs import Fragment, parse_fragment
+from tt_debugger.formats import is_session
 from tt_debugger.tui.app import TtdbgApp
 from tt_debugger.tui.widgets.bars import BottomBar, TopBar
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
@@ -27,7 +28,7 @@ def drive(
         str(path),
         parse_fragment(ref) if ref else Fragment(),
         environment,
-        shows_sessions=Path(path).is_dir(),
+        shows_sessions=Path(path).is_dir() and not is_session(str(path)),
     )
 
     async def run() -> None:

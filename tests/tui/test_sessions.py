@@ -124,6 +124,8 @@ def test_sessions_are_listed_newest_first_with_what_their_index_tells(folder):
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (160, 50)])
 def test_the_samples_fit_every_size(size):
     async def script(pilot):
+        assert all(len(line) <= size[0] for line in screen_text(pilot).split("\n"))
+        await press(pilot, "f", *"flaky", "enter")
         assert "Flaky autosave test" in screen_text(pilot)
         assert all(len(line) <= size[0] for line in screen_text(pilot).split("\n"))
 

@@ -28,7 +28,7 @@ from tt_debugger.core.completion import Completer
 from tt_debugger.core.filters import Filter
 from tt_debugger.core.folds import Folding
 from tt_debugger.core.inspection import Inspection
-from tt_debugger.core.model import Session
+from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.outline import Outline, outline
 from tt_debugger.core.refs import Fragment, Point
 from tt_debugger.core.scrub import ScrubIndex, scrub_index
@@ -210,7 +210,7 @@ class Subsession(NamedTuple):
 
 
 class SubsessionsFound(Message):
-    """The sessions that a row started were looked for."""
+    """The sessions that a row started, its commits, or what made it were looked for."""
 
     def __init__(self, row: int, found: Sequence[Subsession]) -> None:
         super().__init__()
@@ -399,7 +399,7 @@ class Loader:
         self._begin("mark", self._mark, name, row, is_exclusive=False)
 
     def find_subsessions(self, row: int) -> None:
-        """Begin to look for the sessions that a row started."""
+        """Begin to look for the sessions that a row started, its commits, or who made it."""
         self._begin("subsessions", self._find_subsessions, row)
 
     def search(self, query: Query, start: int, session: Session, most: int | None = None) -> None:
@@ -496,7 +496,8 @@ class Loader:
         if debugger is None:
             return
         try:
-            found = [_subsession(debugger, *each) for each in debugger.subsessions(row).items()]
+            places = [*debugger.subsessions(row).items(), *_commits_or_makers(debugger, row)]
+            found = [_subsession(debugger, *each) for each in places]
         except TtdbgError as error:
             self._screen.post_message(Failed(error))
             return
@@ -658,6 +659,17 @@ def _shown(debugger: Debugger, lines: Outline, row: int) -> Opened:
     session = debugger.session
     _ = session.context_sizes, session.rows
     return Opened(session, Outlined(lines, row), scrub_index(session), debugger.marks)
+
+
+def _commits_or_makers(debugger: Debugger, row: int) -> list[tuple[str, str | None]]:
+    """Give the commits that a row tells of; of a commit the checkpoints that tell of it."""
+    # Only who follows a commit pays for the import.
+    from tt_debugger.discovery.commits import commits_made, makers_of
+
+    session = debugger.session
+    if session.heads.kind(row) is Kind.COMMIT:
+        return [*makers_of(session.ids[row], session.heads.time(row), debugger.location)]
+    return [*commits_made(debugger.messages_at(row), session, debugger.location)]
 
 
 def _subsession(debugger: Debugger, name: str, place: str | None) -> Subsession:

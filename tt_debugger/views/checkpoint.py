@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
+from tt_debugger.core.commits import MadeCommit
 from tt_debugger.core.findings import Finding, Severity
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.model import Aside, Head, Kind, Session, Usage, iso_time
@@ -81,11 +82,16 @@ def _what(head: Head) -> str:
 
 
 def meta_lines(
-    session: Session, row: int, palette: Palette, *, spent: Usage | None = None
+    session: Session,
+    row: int,
+    palette: Palette,
+    *,
+    spent: Usage | None = None,
+    commits: Sequence[MadeCommit] = (),
 ) -> Iterator[Text]:
     """Give all that the index knows of a checkpoint, a line a fact.
 
-    `spent` is what was used on its path, itself included.
+    `spent` is what was used on its path, itself included; `commits` are those it tells of.
     """
     head, tree = session.heads[row], session.tree
     parent = session.parents[row]
@@ -110,6 +116,7 @@ def meta_lines(
         ("bytes", None if head.offset is None else f"{head.length:,} at {head.offset:,}"),
         ("beside", _asides_text(session.asides_at(row))),
         ("started", ", ".join(session.subsessions.get(row, ())) or None),
+        ("commits", ", ".join(f"{each.hash} {each.subject}" for each in commits) or None),
         ("context", f"{size:,} tokens" if size else None),
         ("tokens", None if usage is None else _usage_text(usage)),
         ("on path", None if spent is None or not spent.output else _usage_text(spent)),

@@ -76,7 +76,7 @@ def _lines(seen: Inspection, reading: Resumed, *, resume: bool) -> Iterator[Text
 
     palette, glyphs = output.palette(), output.glyphs()
     yield title_line(seen.session, seen.row, palette)
-    yield from meta_lines(seen.session, seen.row, palette)
+    yield from meta_lines(seen.session, seen.row, palette, commits=seen.commits)
     parts = [
         ("findings", finding_lines(seen.findings, palette)),
         ("changes", change_lines(seen.changes, seen.before, palette, glyphs)),

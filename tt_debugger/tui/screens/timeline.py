@@ -13,8 +13,10 @@ from textual.message import Message
 from tt_debugger.core.completion import Completer
 from tt_debugger.core.filters import Filter, shown_mask
 from tt_debugger.core.folds import Folding, FoldRule
+from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.journey import Journey
 from tt_debugger.core.jumps import Found, jump_among
+from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.refs import Fragment, Resolver
 from tt_debugger.core.search import Jump
 from tt_debugger.core.tree import NO_ROW
@@ -400,26 +402,38 @@ class TimelineScreen(PanesScreen):
                 pass
 
     def _open_row(self) -> None:
-        """Look for the sessions that the row started; one that started none is inspected."""
+        """Look for what the row leads to; one that leads nowhere is inspected."""
         session, row = self._session, self._row
-        if session is not None and row is not None and row in session.subsessions:
+        if session is not None and row is not None and self._leads_on(session, row):
             self.loader.find_subsessions(row)
         else:
             self.action_switch()
+
+    def _leads_on(self, session: Session, row: int) -> bool:
+        """Tell whether a row started a session, is a commit, or tells of one."""
+        if row in session.subsessions:
+            return True
+        if session.heads.kind(row) is Kind.COMMIT:
+            self.say("looking for the session that made this commit")
+            return True
+        shown = self.inspector.shown
+        return isinstance(shown, Inspection) and shown.row == row and bool(shown.commits)
 
     def on_subsessions_found(self, message: SubsessionsFound) -> None:
         """Open the session that the row started; of several ask which one."""
         if message.row != self._row:
             return
         there = [each for each in message.found if each.location is not None]
-        if not there:
+        if not message.found:
+            self.say("no session was found that tells of this commit")
+        elif not there:
             names = ", ".join(each.name for each in message.found)
-            self.say(f"{names}: its session is not where this one is kept")
+            self.say(f"{names}: it is not where this session is kept")
         elif len(there) == 1:
             self._enter(there[0])
         else:
             offered = [Choice(each.name, str(each.location), each) for each in there]
-            self.choose("open a session that was started here", offered, self._enter)
+            self.choose("open what this leads to", offered, self._enter)
 
     def _enter(self, subsession: Subsession | None) -> None:
         if subsession is None or subsession.location is None:

@@ -385,7 +385,8 @@ class Inspector(Vertical):
 
     def _meta(self, shown: Waiting | Inspection) -> Iterator[Text]:
         spent = spent_on_path(shown.session, shown.row, self._spent)
-        yield from meta_lines(shown.session, shown.row, self.palette, spent=spent)
+        commits = shown.commits if isinstance(shown, Inspection) else ()
+        yield from meta_lines(shown.session, shown.row, self.palette, spent=spent, commits=commits)
         if isinstance(shown, Inspection) and shown.findings:
             yield Text()
             yield from finding_lines(shown.findings, self.palette)
