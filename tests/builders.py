@@ -180,7 +180,7 @@ FILE_IDS = [f"{name}-{path.stem}" for name, path in FILES]
 LINE_FILES = [(name, path) for name, path in FILES if path.suffix == LINES]
 """The files that have a record a line, and grow by lines."""
 LINE_FORMATS = tuple(dict.fromkeys(name for name, _ in LINE_FILES))
-OTHER_FILES = [(name, path) for name, path in FILES if path.suffix not in {LINES, ".db"}]
+OTHER_FILES = [(name, path) for name, path in FILES if path.suffix not in {LINES, ".db", ".git"}]
 """Documents, texts and folders, which are written anew as a whole."""
 
 

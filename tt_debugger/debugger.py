@@ -42,6 +42,7 @@ from tt_debugger.storage.stdin import STDIN
 from tt_debugger.store import (
     Contiguous,
     Cursor,
+    Examines,
     Follows,
     HasMany,
     HasSubsessions,
@@ -62,6 +63,8 @@ FAR = 4096
 BODIES_KEPT_BYTES = 4 << 20
 """Bytes of the records whose bodies are kept; decoded they take several times as much."""
 
+SIZE_UNTOLD = 4096
+"""Bytes that a record is taken to have where its store does not tell."""
 MOST_OFFERED = 20
 """Sessions that are named where it is not clear which one is meant."""
 
@@ -441,6 +444,9 @@ class Debugger:
         for done, row in enumerate(parents_first(session), 1):
             examination.look_at(row)
             progress(done, len(session))
+        if isinstance(self._store, Examines):
+            with self._gate():
+                examination.add(self._store.examined(session))
         return examination.findings()
 
     def findings_at(self, row: int) -> tuple[Finding, ...]:
@@ -508,7 +514,7 @@ class Debugger:
         return self._store.run(session, first, last)
 
     def _size_of(self, row: int) -> int:
-        return self.session.heads.length(row) or 1
+        return self.session.heads.length(row) or SIZE_UNTOLD
 
     def _decode(self, rows: Sequence[int]) -> list[Body]:
         return [] if self._store is None else self._store.bodies(self.session, rows)

@@ -8,12 +8,13 @@ error from `tt_debugger.errors`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import msgspec
 
+from tt_debugger.core.findings import Finding
 from tt_debugger.core.model import Session, SessionId
 from tt_debugger.core.replay import Body, Rules
 
@@ -205,6 +206,15 @@ class HasSubsessions(Protocol):
 
         The name is one of `Session.subsessions`. None where that session is not there.
         """
+        ...
+
+
+@runtime_checkable
+class Examines(Protocol):
+    """A store that knows what is wrong in its records which an index of them does not tell."""
+
+    def examined(self, session: Session) -> Iterator[Finding]:
+        """Read all records of a session, and give what is wrong that its findings do not say."""
         ...
 
 

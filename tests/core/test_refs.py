@@ -207,6 +207,16 @@ def test_an_ambiguous_prefix_lists_its_candidates(text: str, hint: str):
     assert error.value.hint == hint
 
 
+def test_a_name_among_several_of_one_row_is_a_label_too():
+    made = session("a b c", labels={"a": "main, v1", "b": "v1, x", "c": "v2, y"})
+    resolver = Resolver(made)
+
+    for name, row in (("main", 0), ("y", 2), ("v1, x", 1)):
+        assert resolver.row(Point("label", name)) == row
+    with pytest.raises(AmbiguousRefError):
+        resolver.row(Point("label", "v1"))
+
+
 def test_a_label_used_twice_lists_where_it_is():
     with pytest.raises(AmbiguousRefError) as error:
         found("label=twice")

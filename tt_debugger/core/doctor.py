@@ -59,6 +59,10 @@ class Examination:
             self._without_replay.add(row)
             self._note(Code.LOST_RECORD, row, f"no longer readable: {error.message}", error.hint)
 
+    def add(self, findings: Iterable[Finding]) -> None:
+        """Take in what a store found by itself."""
+        self._found += findings
+
     def findings(self) -> tuple[Finding, ...]:
         """Give what the index found and what was found since, in the order of the file."""
         found = [*self.session.findings, *self._found]

@@ -25,7 +25,7 @@ from tt_debugger.core.findings import Finding
 from tt_debugger.core.ids import Ids
 from tt_debugger.core.tree import NO_ROW, Tree, heir_among
 
-_ABSENT = -(2**63)
+ABSENT = -(2**63)
 """What stands for None in a column of integers; -1 would not do: it is LangGraph's first step."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -507,7 +507,7 @@ class Heads:
     def _line_at(self, row: int) -> int:
         place = bisect_right(self._line_rows, row) - 1
         line = self._line_numbers[place]
-        return line if line == _ABSENT else line + row - self._line_rows[place]
+        return line if line == ABSENT else line + row - self._line_rows[place]
 
     def _texts_at(self, row: int) -> _Texts:
         """Give the texts of a row's block, with room for all rows of the block that there are."""
@@ -570,11 +570,11 @@ class Heads:
 
 
 def _or_absent(value: int | None) -> int:
-    return _ABSENT if value is None else value
+    return ABSENT if value is None else value
 
 
 def _or_none(value: int) -> int | None:
-    return None if value == _ABSENT else value
+    return None if value == ABSENT else value
 
 
 class Aside(msgspec.Struct, frozen=True, gc=False):

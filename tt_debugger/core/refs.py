@@ -174,6 +174,8 @@ class Resolver:
             case "label":
                 labels = self._session.labels
                 rows = [row for row, label in labels.items() if label == value]
+                # Several names of one row, such as a branch and a tag, stand in one label.
+                rows = rows or [r for r, label in labels.items() if value in label.split(", ")]
                 row = self._only(rows, f"label {value!r}", sorted(labels.values()))
             case "mark":
                 row = self._marked(value)

@@ -23,6 +23,7 @@ _INSIDE = 2
 """Folders within the folder of a session that belong to it."""
 _DATABASES = (".db", ".sqlite")
 """How the names of databases end, in which some agents keep all sessions."""
+_OF_REPOSITORIES = ("HEAD", "objects", "refs")
 _LOG = "-wal"
 """What stands behind the name of a database for what was written to it last."""
 
@@ -42,7 +43,12 @@ def session_folders(location: str, is_session: Callable[[str], bool]) -> Iterato
 
 
 def as_session(folder: str) -> FileFound | None:
-    """Give a folder that some agent would keep as one session, None where it is none."""
+    """Give a folder that some agent would keep as one session, None where it is none.
+
+    A bare repository is one too; what lies in a work tree is looked for instead.
+    """
+    if all(os.path.exists(os.path.join(folder, name)) for name in _OF_REPOSITORIES):  # noqa: PTH110, PTH118 - every folder is asked
+        return _as_one(folder)
     try:
         seen = folder_probe(folder)
     except TtdbgError:

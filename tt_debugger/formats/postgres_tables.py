@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.tables import TableStore, match_of
@@ -41,8 +41,7 @@ class PostgresTables(TableStore):
 
     def tables(self) -> Tables:
         """Give the database."""
-        # It counts bad texts as it reads, and nobody else may set how many there are.
-        return cast("Tables", self._database)
+        return self._database
 
     def look(self) -> object:
         """Tell nothing: only the rows tell whether there is news."""

@@ -6,6 +6,7 @@ import msgspec
 
 _PIPED = "FILE | ttdbg log -"
 _MEMBER = "take the session out of it: "
+_AS_MAP = "say with `--map FILE` which table and columns hold checkpoints; the README shows how"
 _AS_JSON = "save what it holds as JSON or JSON lines"
 _PICKLE = "a Python pickle, which is never read: it could run code"
 
@@ -49,7 +50,7 @@ SIGNATURES = (
     ),
     _starts("a 7z archive", b"7z\xbc\xaf\x27\x1c", f"{_MEMBER}7z x FILE"),
     _starts("a RAR archive", b"Rar!\x1a\x07", f"{_MEMBER}unrar x FILE"),
-    _starts("a SQLite database whose tables no format reads", b"SQLite format 3\0", _AS_JSON),
+    _starts("a SQLite database whose tables no format reads", b"SQLite format 3\0", _AS_MAP),
     _starts("a PNG image", b"\x89PNG\r\n\x1a\n"),
     _starts("a JPEG image", b"\xff\xd8\xff"),
     _starts("a GIF image", b"GIF87a"),

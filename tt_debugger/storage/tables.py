@@ -29,14 +29,18 @@ class Table(msgspec.Struct, frozen=True):
 class Tables(Protocol):
     """A database that is open for reading.
 
-    `tables` are its real ones by name, `damage` what is wrong with it, in words, and `bad_texts`
-    counts the texts so far that are no UTF-8, in which what is none of it was replaced.
+    `tables` are its real ones by name, `damage` what is wrong with it, in words. Of a text that is
+    no UTF-8 what is none of it was replaced.
     """
 
     location: str
     tables: Mapping[str, Table]
     damage: tuple[str, ...]
-    bad_texts: int
+
+    @property
+    def bad_texts(self) -> int:
+        """How many texts so far are no UTF-8."""
+        ...
 
     def rows(
         self,

@@ -10,7 +10,16 @@ from itertools import islice
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding, Severity, finding
-from tt_debugger.core.model import KIND_NUMBERS, Head, Heads, Kind, Role, Session, SessionId
+from tt_debugger.core.model import (
+    ABSENT,
+    KIND_NUMBERS,
+    Head,
+    Heads,
+    Kind,
+    Role,
+    Session,
+    SessionId,
+)
 from tt_debugger.formats.git_commits.commits import Commit, commit_of
 from tt_debugger.storage.git import GitObjects
 from tt_debugger.storage.repository import NO_HISTORY, Refs, Repository
@@ -21,8 +30,6 @@ _HEAD = "HEAD"
 _MOST_TAGS = 5
 """Tags of tags of a commit that are followed."""
 _TAGGED = re.compile(rb"object ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
-_ABSENT = -(2**63)
-"""What stands for no place in a file, in the columns of heads."""
 _MOST_FINDINGS = 100
 """Commits that are missing which are each told of."""
 
@@ -120,7 +127,7 @@ def session_of(
         labels=_labels(named, refs, rows),
         active=newest if head is None else head,
         title=None if refs.branch is None else f"{repository.name} ({_short(refs.branch)})",
-        cwd=str(repository.folder),
+        cwd=None if repository.folder == repository.own else str(repository.folder),
         findings=tuple(_findings(known, rows, named)) if known.is_whole else (),
         aliases=_aliases(named, head),
         subsessions={row: each.sessions for row, each in enumerate(commits) if each.sessions},
@@ -131,8 +138,8 @@ def _heads(commits: Sequence[Commit], heads: Heads | None) -> Heads:
     """Give heads with a row for each commit; those of the first rows may be known."""
     heads = Heads() if heads is None else heads
     new = commits[len(heads) :]
-    absent = [_ABSENT] * len(new)
-    nowhere = range(_ABSENT, _ABSENT + len(new))
+    absent = [ABSENT] * len(new)
+    nowhere = range(ABSENT, ABSENT + len(new))
     kinds = bytes((KIND_NUMBERS[Kind.COMMIT],)) * len(new)
     heads.extend(kinds, [each.time for each in new], nowhere, absent, absent)
 
