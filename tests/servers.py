@@ -101,7 +101,7 @@ def postgres() -> Iterator[Postgres]:
         patch.setenv("PGPASSFILE", f"{folder}/none")
         patch.delenv("PGPASSWORD", raising=False)
         try:
-            server = _started("PostgreSQL", lambda: _postgres(f"{folder}/data"))
+            server = started("PostgreSQL", lambda: _postgres(f"{folder}/data"))
             try:
                 (place,) = parse_qs(urlsplit(server.get_uri()).query)["host"]
                 made = Postgres(place)
@@ -120,7 +120,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[Redis]:
-    server = _started("Redis", _valkey)
+    server = started("Redis", _valkey)
     try:
         yield Redis(server.port)
     finally:
@@ -147,7 +147,8 @@ def _valkey() -> Any:
     return server
 
 
-def _started(name: str, start: Callable[[], Any]) -> Any:
+def started(name: str, start: Callable[[], Any]) -> Any:
+    """Start a server; where that fails a few times, skip, or in CI fail, with the reason."""
     problems: list[Exception] = []
     while len(problems) < TRIES:
         try:

@@ -185,6 +185,25 @@ def test_numbers_of_turns_that_skip_or_repeat_are_told(opened: Any):
     ]
 
 
+@pytest.mark.parametrize(
+    ("payload", "summary"),
+    [
+        ('{"input":null,"output":{"n":1}}', '{"n":1}'),
+        ('{"input":null,"messages":[{"content":"Hi"},{"content":"All done"}]}', "All done"),
+        ('{"content":"Well"}', "Well"),
+        ('{"cost":1,"model":"m"}', "cost, model"),
+        ("{}", "empty"),
+    ],
+)
+def test_a_turn_without_input_and_output_says_what_it_has(payload: str, summary: str, opened: Any):
+    _, session = opened(
+        "create table steps (id integer primary key, run_id, step, tool, payload)",
+        inserted("steps", f"(1, 'r', 1, 'a', '{payload}')"),
+    )
+
+    assert session.heads[0].summary == summary
+
+
 def test_turns_with_parents_are_a_tree_of_which_a_state_has_its_path(opened: Any):
     store, session = opened(
         "create table steps (id integer primary key, run_id, step, parent_id, tool, payload)",

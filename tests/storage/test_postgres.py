@@ -329,11 +329,21 @@ def test_a_transaction_can_only_read_and_leaves_no_setting_behind(noted: str):
             database._question("note") as asked,
         ):
             asked.execute("INSERT INTO public.note VALUES ('d')")
-        connection = database._connections._connected()
-        connection.execute(connections._BEGIN)
-        connection.rollback()
-        told = connection.execute("SHOW search_path").fetchone()
-        assert told == ('"$user", public',)
+        for most in (1, None):
+            list(database.rows("note", ["id"], most=most))
+            (idle,) = database._connections._idle
+            assert idle.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+            assert idle.execute("SHOW search_path").fetchone() == ('"$user", public',)
+            assert idle.execute("SHOW row_security").fetchone() == ("on",)
+
+
+def test_a_client_that_cannot_ask_several_things_at_once_asks_one_by_one(
+    noted: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(psycopg.Pipeline, "is_supported", lambda: False)
+    with PostgresDatabase(noted) as database:
+        assert list(database.rows("note", ["id"], order=["id"], most=1)) == [("a",)]
+        assert list(database.rows("note", ["id"], where={"at": "x"}, most=1)) == []
 
 
 def test_a_moment_is_another_one_as_soon_as_anything_was_written(postgres: Postgres):
@@ -386,6 +396,8 @@ def test_a_connection_that_the_server_ended_is_made_anew(postgres: Postgres):
         assert len(columns(database, "note")) == 3
         end_all(postgres, address)
         assert len(columns(database, "note")) == 3
+        end_all(postgres, address)
+        assert list(database.rows("note", ["id"], order=["id"], most=1)) == [("a",)]
 
 
 def test_a_server_that_ends_while_it_answers_is_told(
@@ -517,16 +529,18 @@ def test_a_table_that_goes_or_loses_a_column_is_told(postgres: Postgres):
 
 
 def test_a_server_that_takes_too_long_is_told(postgres: Postgres, monkeypatch: pytest.MonkeyPatch):
-    hurry = connections._BEGIN.replace(b"30s", b"50ms").replace(b"5s", b"50ms")
     address = postgres.made(NOTES)
     with PostgresDatabase(address) as database, postgres.connected(address) as owner:
-        monkeypatch.setattr(connections, "_BEGIN", hurry)
+        monkeypatch.setitem(connections._SETTINGS, "statement_timeout", "50ms")
         owner.execute("BEGIN; LOCK TABLE note")
-        with pytest.raises(StoreError, match=r"note is locked|longer than"):
-            columns(database, "note")
+        for most in (1, None):
+            with pytest.raises(StoreError, match="note takes the server longer than 30 s"):
+                list(database.rows("note", ["id"], most=most))
+        monkeypatch.setitem(connections._SETTINGS, "lock_timeout", "20ms")
+        for most in (1, None):
+            with pytest.raises(StoreError, match="note is locked by somebody else"):
+                list(database.rows("note", ["id"], most=most))
         owner.execute("ROLLBACK")
-        with pytest.raises(StoreError, match="longer than 30 s"), database._question("note") as on:
-            on.execute("SELECT pg_sleep(9)")
         assert len(columns(database, "note")) == 3
 
 

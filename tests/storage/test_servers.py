@@ -7,15 +7,16 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from servers import TRIES, started
 
 from tt_debugger.errors import CannotReadError, UsageError
-from tt_debugger.storage import servers
+from tt_debugger.storage import servers as storage
 from tt_debugger.storage.servers import address_of, admitted, is_server, split
 
 
 @pytest.fixture(autouse=True)
 def _nothing_admitted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(servers, "_admitted", {})
+    monkeypatch.setattr(storage, "_admitted", {})
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_where_a_password_may_be_cut_nothing_is_repeated(typed: str):
 def test_what_was_not_admitted_or_is_of_another_kind_is_refused(location: str):
     admitted("redis://cache")
     with pytest.raises(CannotReadError, match="it is no address of such a server"):
-        address_of(location, servers.POSTGRES)
+        address_of(location, storage.POSTGRES)
 
 
 def test_a_ref_is_what_follows_the_first_sign_of_one():
@@ -133,3 +134,23 @@ def test_no_secret_is_shown_however_it_is_written(user: str, password: str, how:
 
     assert shown.partition("?")[0] == "postgresql://db:5432/app"
     assert quote(password, safe="") in address_of(shown).reveal()
+
+
+def test_where_no_server_starts_ci_fails_and_others_are_told_why(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    tried: list[int] = []
+
+    def start() -> None:
+        tried.append(1)
+        raise OSError("no room")
+
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(
+        pytest.fail.Exception, match="no Redis server starts here: OSError: no room"
+    ):
+        started("Redis", start)
+    assert len(tried) == TRIES
+    monkeypatch.delenv("CI")
+    with pytest.raises(pytest.skip.Exception, match="no Redis server starts here"):
+        started("Redis", start)

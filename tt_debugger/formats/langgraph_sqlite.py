@@ -139,20 +139,30 @@ class SqliteThreads:
         where = self._where(thread, namespace) or {}
         columns, order = (self._id, "type", "checkpoint", "metadata"), (self._id,)
         decode = self._serde.checkpoint
-        found: dict[Value, list[tuple[Held | Lost, Value]]] = {}
-        # Behind a NULL nothing stands, so rows without an id are asked for one by one.
-        alone = ids[:1] if None not in ids else list(dict.fromkeys(ids))
-        for each in alone:
-            rows = self._rows(CHECKPOINTS, columns, where={**where, self._id: each})
-            found[each] = [(decode(kind, data), about) for _, kind, data, about in rows]
-        if len(alone) < len(ids) and None not in ids:
+        if None in ids or len(set(ids)) < len(ids):
+            return self._one_by_one(where, columns, ids)
+        found: dict[Value, tuple[Held | Lost, Value]] = {}
+        first = self._rows(CHECKPOINTS, columns, where={**where, self._id: ids[0]}, most=1)
+        for name, kind, data, about in first:
+            found[name] = decode(kind, data), about
+        if len(ids) > 1:
             rest = self._rows(
                 CHECKPOINTS, columns, order=order, where=where, after=ids[:1], most=len(ids) - 1
             )
             for name, kind, data, about in rest:
-                found.setdefault(name, []).append((decode(kind, data), about))
-        # Where several have one id, each is given once.
-        return [_next_of(found.get(each, [])) for each in ids]
+                found[name] = decode(kind, data), about
+        return [found.get(each, _GONE) for each in ids]
+
+    def _one_by_one(
+        self, where: dict[str, Value], columns: Sequence[str], ids: Sequence[Value]
+    ) -> list[tuple[Held | Lost, Value]]:
+        """Give checkpoints of which some have no id, behind which nothing stands, or the same."""
+        found: dict[Value, list[tuple[Held | Lost, Value]]] = {}
+        for each in dict.fromkeys(ids):
+            rows = self._rows(CHECKPOINTS, columns, where={**where, self._id: each})
+            decode = self._serde.checkpoint
+            found[each] = [(decode(kind, data), about) for _, kind, data, about in rows]
+        return [_next_of(found[each]) for each in ids]
 
     def writes(
         self, thread: str, namespace: str, first: Value, last: Value, *, values: bool
@@ -163,12 +173,13 @@ class SqliteThreads:
             return
         columns = [self._id, "task_id", "task_path", "idx", "channel"]
         columns += ("type", "value") if values else ("", "")
+        order = ("task_id", "idx")
+        if first == last:
+            where[self._id] = first
+            yield from self._rows(WRITES, columns, order=order, where=where)  # pyright: ignore[reportReturnType] - as many as columns
+            return
         rows = self._rows(
-            WRITES,
-            columns,
-            order=(self._id, "task_id", "idx"),
-            where=where,
-            after=(first, "", _LOWEST),
+            WRITES, columns, order=(self._id, *order), where=where, after=(first, "", _LOWEST)
         )
         # Ids of one kind have an order; a blob stands behind each text.
         kind = type(last)

@@ -7,7 +7,7 @@ connection, which others may share. What the driver says goes no further than he
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from tt_debugger.storage.servers import POSTGRES, address_of
 
 if TYPE_CHECKING:
     import psycopg
+    from psycopg import sql
     from psycopg.abc import Buffer
 
     Connection = psycopg.Connection[tuple[Any, ...]]
@@ -32,20 +33,21 @@ CATALOGUE = "the catalogue"
 CONNECT_WITHIN = 10
 """Seconds in which a connection must be there, unless the address says otherwise."""
 
-_BEGIN = f"""
-BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-SET LOCAL search_path = pg_catalog;
-SET LOCAL row_security = off;
-SET LOCAL statement_timeout = '{PATIENCE}s';
-SET LOCAL lock_timeout = '5s';
-SET LOCAL idle_in_transaction_session_timeout = '10min';
-SET LOCAL datestyle = 'ISO';
-SET LOCAL intervalstyle = 'postgres';
-SET LOCAL timezone = 'UTC';
-SET LOCAL bytea_output = 'hex';
-SET LOCAL constraint_exclusion = off;
-SET LOCAL jit = off
-""".encode()
+_SETTINGS = {
+    "search_path": "pg_catalog",
+    "row_security": "off",
+    "statement_timeout": f"{PATIENCE}s",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "10min",
+    "datestyle": "ISO",
+    "intervalstyle": "postgres",
+    "timezone": "UTC",
+    "bytea_output": "hex",
+    "constraint_exclusion": "off",
+    "jit": "off",
+}
+_BEGIN = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_ROLLBACK = b"ROLLBACK"
 _SCHEMAS = "SELECT s FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) s"
 _KEPT = frozenset((17, 20, 21, 23, 26, 700, 701))
 """Types whose values the driver gives as bytes and numbers."""
@@ -112,6 +114,45 @@ class Connections:
             # Not from the driver's error: that may repeat the address.
             raise problem from None
 
+    def answer(
+        self,
+        about: str,
+        query: bytes | sql.Composed,
+        values: Sequence[Any],
+        *,
+        hides: bool = False,
+    ) -> list[tuple[Any, ...]]:
+        """Give a short answer, for which the server is waited for only once."""
+        import psycopg
+
+        if not psycopg.Pipeline.is_supported():
+            # The client's library is older than 14.
+            with self.question(about, hides=hides) as connection, suppress(psycopg.DataError):
+                return connection.execute(query, values).fetchall()
+            return []
+        while True:
+            old = self._pop()
+            connection = old or self._connected()
+            try:
+                with connection.pipeline():
+                    connection.execute(_BEGIN)
+                    connection.execute(_settings())
+                    cursor = connection.execute(query, values)
+                    connection.execute(_ROLLBACK)
+                return cursor.fetchall()
+            except psycopg.OperationalError as error:
+                if old is not None and connection.closed:
+                    continue
+                problem = refused_by_postgres(self._location, about, _code(error), hides=hides)
+            except psycopg.DataError:
+                # What cannot be a value of its column is in none of its rows.
+                return []
+            except psycopg.Error as error:
+                problem = refused_by_postgres(self._location, about, _code(error), hides=hides)
+            finally:
+                self._end(connection)
+            raise problem
+
     def close(self) -> None:
         """Let go of all of them."""
         with self._lock:
@@ -124,11 +165,10 @@ class Connections:
         import psycopg
 
         while True:
-            with self._lock:
-                old = self._idle.pop() if self._idle else None
+            old = self._pop()
             connection = old or self._connected()
             try:
-                connection.execute(_BEGIN)
+                connection.execute(_BEGIN + b";" + _settings())
             except psycopg.Error as error:
                 self._end(connection)
                 if old is None:
@@ -137,6 +177,10 @@ class Connections:
             else:
                 return connection
         raise problem
+
+    def _pop(self) -> Connection | None:
+        with self._lock:
+            return self._idle.pop() if self._idle else None
 
     def _end(self, connection: Connection) -> None:
         """Let a connection wait for the next question, or go if it failed."""
@@ -207,6 +251,14 @@ class Connections:
         except UnicodeDecodeError:
             self.bad_texts += 1
             return data.decode(errors="replace")
+
+
+def _settings() -> bytes:
+    """Give the statement that makes the settings of a transaction."""
+    made = ", ".join(
+        f"pg_catalog.set_config('{name}', '{value}', true)" for name, value in _SETTINGS.items()
+    )
+    return f"SELECT {made}".encode()
 
 
 def _code(error: psycopg.Error) -> str:

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self
-
-import msgspec
 
 from tt_debugger.errors import StoreError
 from tt_debugger.storage.connections import CATALOGUE, Connections
 from tt_debugger.storage.lines import LONGEST
+from tt_debugger.storage.postgres_tables import tables_in
 from tt_debugger.storage.refusals import UNDEFINED_TABLE, refused_by_postgres
 from tt_debugger.storage.servers import admitted
 from tt_debugger.storage.tables import Table, Value
@@ -29,11 +27,8 @@ if TYPE_CHECKING:
 
     from tt_debugger.storage.connections import Connection
 
-    Cursor = psycopg.Cursor[tuple[Any, ...]]
     ServerCursor = psycopg.ServerCursor[tuple[Any, ...]]
 
-MOST_TABLES = 2_000
-"""Tables that are looked at, those that need no schema before their name first."""
 MOST_KEYS = 10_000
 """Keys that are asked for in one question; a few values each."""
 
@@ -61,76 +56,6 @@ _TID_RANGES = 140_000
 _LENGTH_KNOWN = (17, 25, 1042, 1043)
 """Bytes and texts tell how long they are; of others only what they take in the table is known."""
 
-# A table that is read with others, such as a partition that lies on another server, is left out;
-# so is one of which the server, as soon as it plans a question, works out functions that somebody
-# has added: in the expressions of indexes, of statistics and of the key of partitions.
-_TABLES = """
-WITH RECURSIVE beneath(root, part) AS (
-    SELECT oid, oid FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
-    UNION
-    SELECT root, inhrelid FROM beneath JOIN pg_inherits ON inhparent = part
-    JOIN pg_class ON pg_class.oid = root AND relkind = 'p'
-), planned(part, class, object) AS (
-    SELECT indrelid, 'pg_class'::regclass, indexrelid FROM pg_index
-    WHERE indexprs IS NOT NULL OR indpred IS NOT NULL
-    UNION ALL SELECT stxrelid, 'pg_statistic_ext'::regclass, oid FROM pg_statistic_ext
-    UNION ALL SELECT partrelid, 'pg_class'::regclass, partrelid FROM pg_partitioned_table
-), added(object) AS (
-    -- Neither C nor internal: those only an administrator can have added.
-    SELECT oid FROM pg_proc WHERE prolang NOT IN (12, 13)
-    UNION ALL
-    SELECT o.oid FROM pg_operator o JOIN pg_proc p ON p.oid = o.oprcode
-    WHERE p.prolang NOT IN (12, 13)
-), unsafe(root) AS (
-    SELECT DISTINCT root FROM beneath JOIN planned USING (part)
-    JOIN pg_depend d ON d.classid = planned.class AND d.objid = planned.object
-    JOIN added ON added.object = d.refobjid
-    WHERE d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-), known AS (
-    SELECT c.oid, n.nspname, c.relname, c.relkind, c.relrowsecurity,
-        array_position(%s::name[], n.nspname) AS place
-    FROM pg_class c
-    JOIN pg_namespace n ON n.oid = c.relnamespace
-    LEFT JOIN pg_am m ON m.oid = c.relam
-    WHERE (c.relkind = 'p' OR (c.relkind = 'r' AND m.amname = 'heap')) AND NOT c.relispartition
-        AND n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')
-        AND NOT EXISTS (
-            SELECT FROM beneath JOIN pg_class p ON p.oid = part
-            WHERE root = c.oid AND p.relkind NOT IN ('r', 'p')
-        )
-    ORDER BY place, n.nspname, c.relname LIMIT %s
-)
-SELECT k.oid::int8, k.nspname, k.relname, k.relkind, k.relrowsecurity, k.place IS NOT NULL,
-    EXISTS (SELECT FROM unsafe WHERE root = k.oid),
-    a.attname, a.atttypid::int8, a.attlen < 0, array_position(i.key, a.attnum)
-FROM known k
-LEFT JOIN pg_attribute a
-    ON a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> 'v'
-LEFT JOIN (
-    SELECT indrelid, (indkey::int2[])[0:indnkeyatts - 1] AS key FROM pg_index WHERE indisprimary
-) i ON i.indrelid = k.oid
-ORDER BY k.place, k.nspname, k.relname, a.attnum
-"""
-
-
-_UNSAFE = (
-    "the table {} is not read: to look for its rows the server would run functions that somebody"
-    " has added to the database"
-)
-
-
-class _Place(msgspec.Struct, frozen=True):
-    """Where a table is, and what must be known of its columns to select them."""
-
-    oid: int
-    schema: str
-    name: str
-    is_partitioned: bool
-    has_row_security: bool
-    types: dict[str, int]
-    are_long: frozenset[str]
-    """Columns whose values may have any length."""
-
 
 class PostgresDatabase:
     """A database of a server, open for reading; see `storage.tables.Tables`.
@@ -141,14 +66,15 @@ class PostgresDatabase:
 
     def __init__(self, location: str) -> None:
         self.location = admitted(location)
-        self.damage: tuple[str, ...] = ()
         self._connections = Connections(self.location)
-        self._places: dict[str, _Place] = {}
         try:
-            self.tables: Mapping[str, Table] = self._found()
+            found = tables_in(self._connections)
         except BaseException:
             self.close()
             raise
+        self.damage: tuple[str, ...] = found.left_out
+        self.tables: Mapping[str, Table] = found.tables
+        self._places = found.places
 
     @property
     def bad_texts(self) -> int:
@@ -261,9 +187,8 @@ class PostgresDatabase:
         """Give a text that is another one as soon as anybody has written to the server."""
         older = self._connections.version < _SNAPSHOTS
         asked = b"SELECT txid_current_snapshot()::text" if older else _SNAPSHOT
-        with self._connections.question(CATALOGUE) as connection:
-            (told,) = connection.execute(asked).fetchone() or ("",)
-        return str(told)
+        told = self._connections.answer(CATALOGUE, asked, ())
+        return str(told[0][0]) if told else ""
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -317,23 +242,18 @@ class PostgresDatabase:
         *,
         is_short: bool,
     ) -> Iterator[tuple[Value, ...]]:
+        if is_short:
+            if (given := _given(values)) is not None:
+                yield from self._checked(table, count, self._at_once(table, query, given))
+            return
         with self._question(table) as connection:
-            if is_short:
-                yield from self._at_once(table, count, connection, query, values)
-            else:
-                yield from self._batches(table, count, connection, query, values)
+            yield from self._batches(table, count, connection, query, values)
 
     def _at_once(
-        self,
-        table: str,
-        count: int,
-        connection: Connection,
-        query: sql.Composed,
-        values: Sequence[Value | list[str]],
-    ) -> Iterator[tuple[Value, ...]]:
-        with connection.cursor() as cursor:
-            if _is_asked(cursor, query, values):
-                yield from self._checked(table, count, cursor.fetchall())
+        self, table: str, query: sql.Composed, given: list[Any]
+    ) -> list[tuple[Value, ...]]:
+        hides = self._places[table].has_row_security
+        return self._connections.answer(f"the table {table}", query, given, hides=hides)
 
     def _batches(
         self,
@@ -392,41 +312,6 @@ class PostgresDatabase:
                     yield row
                 end, blocks = begin, 2 * blocks
 
-    def _found(self) -> dict[str, Table]:
-        """Look the tables up, those that are searched by their own name first."""
-        schemas = self._connections.schemas()
-        with self._connections.question(CATALOGUE) as connection:
-            rows = connection.execute(_TABLES, (schemas, MOST_TABLES)).fetchall()
-        tables: dict[str, Table] = {}
-        types: set[int] = set()
-        for _, about in groupby(rows, key=itemgetter(0)):
-            each = list(about)
-            oid, schema, name, kind, has_security, is_searched, is_unsafe = each[0][:7]
-            if is_unsafe:
-                self.damage += (_UNSAFE.format(f"{schema}.{name}"),)
-                continue
-            columns = [row[7:] for row in each if row[7] is not None]
-            place = _Place(
-                oid,
-                schema,
-                name,
-                kind == "p",
-                has_security,
-                {column: type_id for column, type_id, _, _ in columns},
-                frozenset(column for column, _, is_long, _ in columns if is_long),
-            )
-            known_as = name if is_searched and name not in tables else f"{schema}.{name}"
-            if known_as in tables:
-                continue
-            key = sorted((at, column) for column, _, _, at in columns if at is not None)
-            types |= set(place.types.values())
-            self._places[known_as] = place
-            tables[known_as] = Table(
-                known_as, tuple(place.types), tuple(column for _, column in key)
-            )
-        self._connections.read_as_values(types)
-        return tables
-
     @contextmanager
     def _question(self, table: str) -> Generator[Connection]:
         hides = self._places[table].has_row_security
@@ -460,14 +345,13 @@ def _marks(count: int) -> sql.Composed:
 
 
 def _is_asked(
-    cursor: Cursor | ServerCursor, query: sql.Composed, values: Sequence[Value | list[str]]
+    cursor: ServerCursor, query: sql.Composed, values: Sequence[Value | list[str]]
 ) -> bool:
     """Ask, if there can be an answer: what cannot be a value of its column is in no row."""
     import psycopg
 
-    # As text of no type, each value becomes what its column is.
-    given = [value if isinstance(value, bytes | list) else str(value) for value in values]
-    if any(map(_is_no_text, given)):
+    given = _given(values)
+    if given is None:
         return False
     try:
         cursor.execute(query, given)
@@ -476,6 +360,15 @@ def _is_asked(
             return False
         raise
     return True
+
+
+def _given(values: Sequence[Value | list[str]]) -> list[Any] | None:
+    """Give values as the driver takes them: as text of no type, each becomes what its column is.
+
+    None where one can stand in no text of a database.
+    """
+    given = [value if isinstance(value, bytes | list) else str(value) for value in values]
+    return None if any(map(_is_no_text, given)) else given
 
 
 def _is_no_text(value: str | bytes | list[str]) -> bool:

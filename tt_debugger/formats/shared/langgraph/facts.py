@@ -19,6 +19,9 @@ START = "__start__"
 END = "__end__"
 WITH_EDGES = 3
 """The first version in which every edge has a channel that names its node, and no node has one."""
+JOIN = "join:"
+_TO, _BEGIN, _BRANCH = "branch:to:", "start:", "branch:"
+_FIELDS_OF_BRANCH = 4
 _NOT_NODES = frozenset(("__input__", "__interrupt__", "__snapshot_bumps__"))
 _FUNCTIONAL = (END, "__previous__")
 
@@ -30,6 +33,30 @@ class Facts(msgspec.Struct, frozen=True):
     is_functional: bool = False
     needs_others: bool = False
     """Whether a thread may not have come to what another one of the same graph knows."""
+    known: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict[str, tuple[str, ...]])
+    """The nodes of channels that were asked for."""
+
+    def nodes_of(self, channel: str) -> tuple[str, ...]:
+        """Give the nodes that a channel sets off: those that were learned, or that it names."""
+        found = self.known.get(channel)
+        if found is None:
+            found = self.triggered.get(channel) or _named_by(channel)
+            self.known[channel] = found
+        return found
+
+
+def _named_by(channel: str) -> tuple[str, ...]:
+    """Give the node that the name of a channel tells."""
+    if channel == START:
+        return (START,)
+    if channel.startswith(_TO):
+        return (channel[len(_TO) :],)
+    if channel.startswith(_BEGIN):
+        return (channel[len(_BEGIN) :],)
+    is_branch = channel.startswith(_BRANCH) and channel.count(":") == _FIELDS_OF_BRANCH - 1
+    if is_branch or channel.startswith(JOIN):
+        return (channel.rpartition(":")[2],)
+    return ()
 
 
 def facts_of(checkpoints: Iterable[Held]) -> Facts:

@@ -17,6 +17,8 @@ _PULL, _PUSH = "~__pregel_pull, ", "~__pregel_push, "
 _DIGITS = 10
 _TELLING = frozenset((ERROR, INTERRUPT, END, RETURN))
 
+_NOTHING = object()
+
 Decode = Callable[[Value, Value], Any]
 Task = tuple[Value, dict[str, Any]]
 """The path of a task, and the task without the name that its path tells."""
@@ -31,11 +33,12 @@ def tasks_under(rows: Iterable[WriteRow], decode: Decode) -> dict[Value, list[Ta
     tasks: list[Task] = []
     task: dict[str, Any] = {}
     users: dict[Value, bool] = {}
-    under: Value = None
-    last: Value = None
+    # An id may be anything, also None.
+    under: object = _NOTHING
+    last: object = _NOTHING
     for checkpoint, name, path, _, channel, kind, value in rows:
         if checkpoint != under:
-            under, last = checkpoint, None
+            under, last = checkpoint, _NOTHING
             tasks = found.setdefault(checkpoint, [])
         if name != last:
             last = name

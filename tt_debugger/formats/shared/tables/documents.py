@@ -197,7 +197,7 @@ def _turn_summary(payload: Mapping[str, Any]) -> str:
     sides = [
         summary_line(msgspec.json.encode(payload[key]).decode(), _LONGEST_SIDE)
         for key in ("input", "output")
-        if key in payload
+        if payload.get(key) is not None
     ]
     if sides:
         return " -> ".join(sides)
