@@ -15,6 +15,7 @@ from bench.key_latency import key_latency
 from bench.redacting import redacting
 from bench.size import claude, size
 from bench.startup import startup
+from bench.stores import stores
 from bench.whole_session import filter_switch, first_hit
 from bench.widgets import state_opened, tree_ready
 
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "redact": redacting,
     "follow": following,
     "home": home,
+    "stores": stores,
 }
 
 
