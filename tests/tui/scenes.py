@@ -73,6 +73,21 @@ SCENES = (
     Scene("claude-code", ("2",), "row=9", f"{FOLDER}/claude-code.jsonl"),
     Scene("subagent", ("enter",), "row=9", f"{FOLDER}/claude-code.jsonl"),
     Scene("codex", (), "@", f"{FOLDER}/codex.jsonl"),
+    Scene("langgraph", (), "refund-7731:@", f"{FOLDER}/langgraph.sqlite"),
+    Scene(
+        "langgraph-state",
+        ("3", "tab", "enter"),
+        "refund-7731:step=5",
+        f"{FOLDER}/langgraph.sqlite",
+    ),
+    Scene("tables", ("4",), "row=6", f"{FOLDER}/checkpoints.sqlite"),
+    Scene("git", (), "add9", f"{FOLDER}/shop.git"),
+    Scene(
+        "git-transcript",
+        ("d", "colon", *f"{FOLDER}/claude-code.jsonl#line=61", "enter"),
+        "add9",
+        f"{FOLDER}/shop.git",
+    ),
     Scene("message", ("2",), "row=16"),
     Scene("state", ("3", "tab", "enter"), "row=50"),
     Scene("meta", ("4",), "row=54"),
@@ -103,7 +118,8 @@ def stage(folder: Path) -> Path:
 
     Beside them stands a home in which agents keep some of them.
     """
-    for sample in SAMPLES.rglob("*.jsonl"):
+    shutil.copytree(SAMPLES / "shop.git", folder / FOLDER / "shop.git")
+    for sample in (*SAMPLES.rglob("*.jsonl"), *SAMPLES.glob("*.sqlite")):
         own = sample.relative_to(SAMPLES)
         _copy(sample, folder / FOLDER / own)
         name, *rest = own.parts
