@@ -6,6 +6,8 @@ through the real graph and saver. What a model and the tools would say is writte
 the clock goes by the story, so the rows are the same on every run but for random tails of ids.
 """
 
+# pyright: basic, reportMissingImports=false, reportTypedDictNotRequiredAccess=false
+# What it runs is no dependency of ttdbg.
 from __future__ import annotations
 
 import operator

@@ -13,8 +13,17 @@ from tt_debugger.debugger import Debugger
 from tt_debugger.exports.exporting import page_of
 from tt_debugger.exports.forms import FORMS
 from tt_debugger.exports.gate import Gate
-from tt_debugger.exports.subjects import At, Origin, Transcript, Turn, TwoStates, two_states
+from tt_debugger.exports.subjects import (
+    At,
+    Origin,
+    Transcript,
+    Turn,
+    TwoStates,
+    transcript_of,
+    two_states,
+)
 
+ROOT = Path(__file__).parents[2]
 PAGES = ("markdown", "html", "unified", "svg")
 
 
@@ -143,3 +152,14 @@ def test_states_of_two_formats_are_told_to_be_compared_in_common():
         two = two_states(At(mine, 3), At(theirs, 3))
 
     assert two.notes[-1].startswith("pi and tau are compared by what both can say")
+
+
+def test_a_thread_of_langgraph_is_told_as_the_conversation_that_it_is():
+    location = str(ROOT / "sample_sessions/langgraph.sqlite")
+    with Debugger.open(location, "refund-7731") as debugger:
+        told = page(transcript_of(At(debugger, len(debugger.session) - 1)), "markdown")
+
+    headings = [line[3:] for line in told.splitlines() if line.startswith("## ")]
+    assert headings == ["2 · user", "3 · assistant", "5 · tool result", "16 · assistant"]
+    assert "Order 7731 came with a cracked kettle." in told
+    assert "**calls** `find_order`" in told

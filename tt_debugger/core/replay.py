@@ -119,6 +119,8 @@ class Replay:
     def __init__(self, session: Session, rules: Rules, bodies: Bodies) -> None:
         self.session = session
         self._rules = rules
+        # To ask what a protocol has takes long, and each row would.
+        self._holding = rules if isinstance(rules, HoldsStates) else None
         self._bodies = bodies
         self._start, memo = rules.start(session)
         self._above_roots = _Frame(memo, {})
@@ -162,7 +164,7 @@ class Replay:
     def step(self, row: int) -> Step:
         """Give what a row did. A gap did nothing: its state is empty."""
         step = self._steps.find(row)
-        if step is None and isinstance(self._rules, HoldsStates):
+        if step is None and self._holding is not None:
             step = self._step(row, self._bodies((row,))[0], self._above_roots.memo)
             self._steps.keep(row, step)
         elif step is None:
@@ -176,7 +178,7 @@ class Replay:
 
     def changes_along(self, path: Sequence[int]) -> Iterator[tuple[Change, ...]]:
         """Give the changes of rows of which each is the parent of the next, in one walk."""
-        if not path or isinstance(self._rules, HoldsStates):
+        if not path or self._holding is not None:
             yield from map(self.changes, path)
             return
         parent = self.session.parents[path[0]]
@@ -187,10 +189,10 @@ class Replay:
         """Give the state at a row: a JSON-like document, shared, never to be mutated."""
         if self.session.heads.is_gap(row):
             return {}
-        if isinstance(self._rules, HoldsStates):
+        if self._holding is not None:
             known = self._last_states.find(row)
             if known is None:
-                state = self._rules.state_of(self._bodies((row,))[0])
+                state = self._holding.state_of(self._bodies((row,))[0])
                 known = _Frame(self._above_roots.memo, state)
                 self._last_states.keep(row, known)
             return known.state

@@ -20,6 +20,7 @@ from tt_debugger.core.diff.parting import normal_sentence, parting_sentences
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.findings import Finding, finding_json
 from tt_debugger.core.json import as_map
+from tt_debugger.core.messages import is_message, messages_in
 from tt_debugger.core.model import Checkpoint, Head, Kind, Session, checkpoint_json
 from tt_debugger.core.refs import parse_fragment, quoted
 from tt_debugger.core.text import CUT
@@ -223,10 +224,10 @@ def _said(change: Change) -> list[Any]:
         case Put(path=(*path, int()), value=value):
             values = [value]
         case _:
-            return []
+            return messages_in([change])
     if tuple(path)[-1:] == (MESSAGES,):
         return values
-    return values if all(isinstance(as_map(each).get("role"), str) for each in values) else []
+    return values if all(is_message(as_map(each)) for each in values) else []
 
 
 def _told_by(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from tt_debugger.core.diff.meaning import (
     text_of,
 )
 from tt_debugger.core.json import as_map
+from tt_debugger.core.langchain_messages import is_langchain_message
 from tt_debugger.core.messages import read_message
 from tt_debugger.core.paths import pointer
 from tt_debugger.core.text import safe_line, summary_line
@@ -58,8 +59,9 @@ def speaker(message: Any) -> str:
     """Give who speaks in a message, and of a result its tool: `tool result · bash`."""
     reading = read_message(message)
     role = _ROLES.get(reading.role, reading.role)
-    kind = as_map(message).get("type")
-    if "role" not in as_map(message) and isinstance(kind, str):
+    own = as_map(message)
+    kind = own.get("type")
+    if "role" not in own and isinstance(kind, str) and not is_langchain_message(own):
         role = kind.replace("_", " ")
     tool = as_map(message).get("toolName")
     named = [

@@ -13,8 +13,8 @@ from rich.text import Text
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State
 from tt_debugger.core.diff.texts import signed_lines
 from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.messages import is_message
 from tt_debugger.core.paths import Path, dotted, value_at
-from tt_debugger.core.response_items import is_item
 from tt_debugger.core.text import common_start, counted, safe_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.values import PREVIEW, folded, message_parts, preview, wrapped
@@ -141,7 +141,7 @@ class _Telling:
         counts = _grown_counts(left, right)
         if counts:
             yield _Told("~", _where(path), lambda room: _in_lines(counts, room))
-        elif left and right and "role" not in right:
+        elif left and right and not is_message(right):
             for key in dict.fromkeys((*left, *right)):
                 mine, theirs = left.get(key, _ABSENT), right.get(key, _ABSENT)
                 if theirs is _ABSENT:
@@ -181,7 +181,7 @@ class _Telling:
     def _value(self, sign: str, path: Path, value: Any) -> _Told:
         """Tell that a value is there, or no longer there."""
         parts = as_map(value)
-        if self._is_brief and (isinstance(parts.get("role"), str) or is_item(parts)):
+        if self._is_brief and is_message(parts):
             return _Told(sign, _where(path), lambda room: wrapped(message_parts(parts), room))
         what = "" if value is _ABSENT else value
         return _Told(

@@ -23,9 +23,9 @@ from tt_debugger.core.messages import (
     Shell,
     Thought,
     Tool,
+    is_message,
     read_message,
 )
-from tt_debugger.core.response_items import is_item
 from tt_debugger.core.text import counted, safe_line, safe_text, summary_line
 from tt_debugger.views.palette import Glyphs
 
@@ -183,7 +183,7 @@ def _map_preview(value: dict[str, Any], limit: int) -> str:
         return safe_line(f"{value['$value']} ({value['$type']})")
     if "$opaque" in value:
         return safe_line(f"{value['$opaque']}, {value.get('size')} bytes, not decoded")
-    if isinstance(value.get("role"), str) or is_item(value):
+    if is_message(value):
         return safe_line(summary_line(_message_preview(value), limit))
     if not value:
         return "{}"

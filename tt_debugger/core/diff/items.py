@@ -14,6 +14,7 @@ from tt_debugger.core.diff.masks import bare
 from tt_debugger.core.diff.meaning import aspects
 from tt_debugger.core.inspection import FARTHEST
 from tt_debugger.core.json import as_map
+from tt_debugger.core.langchain_messages import is_langchain_message
 from tt_debugger.core.messages import calls_in, results_in
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -62,12 +63,18 @@ def _text(value: Any) -> bytes | None:
         return None
 
 
+def _speaks(item: Any) -> bool:
+    """Tell whether an item is a message with a role of its own, or one of LangChain."""
+    record = as_map(item)
+    return isinstance(record.get("role"), str) or is_langchain_message(record)
+
+
 def _kind(item: Any) -> Hashable:
     """Give what two items must have in common to stand for each other."""
     if not isinstance(item, dict):
         return isinstance(item, list)
     record = cast("dict[str, Any]", item)
-    if isinstance(record.get("role"), str):
+    if _speaks(record):
         results = results_in(item)
         if results and all(each.call for each in results):
             # It belongs where its call does, whatever it says.
@@ -92,14 +99,14 @@ def _score(one: Any, other: Any) -> float:
 
 
 def _brief(item: Any) -> str:
-    if isinstance(as_map(item).get("role"), str):
+    if _speaks(item):
         return "\n".join(each.text for each in aspects(item))[:_BRIEF]
     return (_text(bare(item)) or b"").decode()[:_BRIEF]
 
 
 def _subjects(item: Any) -> tuple[tuple[str, str], ...]:
     """Give what the calls of a message are about: each tool with a file, or with a program."""
-    if not isinstance(as_map(item).get("role"), str):
+    if not _speaks(item):
         return ()
     found: list[tuple[str, str]] = []
     for call in calls_in(item):
@@ -115,7 +122,7 @@ LIKENESS = Likeness(_kind, _score, _LEAST)
 
 def are_one_kind(one: Any, other: Any) -> bool:
     """Tell whether two items could stand for each other wherever they are alone: no messages."""
-    return _kind(one) == _kind(other) and not isinstance(as_map(one).get("role"), str)
+    return _kind(one) == _kind(other) and not _speaks(one)
 
 
 STRICT_LEVELS = (Level(_ids), Level(_texts, tells_all=True))
@@ -144,7 +151,7 @@ def _answers(items: Sequence[Any], places: Iterable[int]) -> dict[tuple[int, int
     """Give the items that answer a call, by the place of its message and its number in that."""
     found: dict[tuple[int, int], int] = {}
     for place in places:
-        if not isinstance(as_map(items[place]).get("role"), str):
+        if not _speaks(items[place]):
             continue
         for result in results_in(items[place]):
             call = _call_above(items, place, result.call)
