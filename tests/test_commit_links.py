@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from tui.driving import SAMPLES, drive, press, said, settled
 
+from tt_debugger.cli.main import main
 from tt_debugger.core.refs import parse_fragment
 from tt_debugger.debugger import Debugger, split_location
 from tt_debugger.discovery.commits import Linked, commits_made, makers_of
@@ -75,6 +77,22 @@ def test_a_session_that_was_written_long_before_a_commit_did_not_make_it():
 
     assert makers(COMMIT, later) == []
     assert len(makers(COMMIT, later - 11 * 24 * 3600)) == 1
+
+
+def test_a_commit_has_the_files_as_its_session_knows_them(capsys: pytest.CaptureFixture[str]):
+    assert main(["diff", f"shop.git#{COMMIT}", f"claude-code.jsonl#{TOLD}"]) == 0
+    told = capsys.readouterr().out
+    assert "git_commits and claude_code are compared by what both can say" in told
+    assert "4 files of one side" in told
+
+    assert main(["diff", f"shop.git#{COMMIT}~1", f"claude-code.jsonl#{TOLD}", "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert sorted(each["path"] for each in answer["edits"]) == [
+        "/files/shop~1voucher.py",
+        "/files/tests~1test_voucher.py",
+    ]
+    lines = [line for hunk in answer["edits"][0]["text"] for line in hunk["lines"]]
+    assert {"op": "add", "old": None, "new": "class Clock:"} in lines
 
 
 def test_without_its_repository_a_commit_is_told_and_leads_nowhere():

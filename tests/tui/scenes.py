@@ -85,7 +85,7 @@ SCENES = (
     Scene(
         "git-transcript",
         ("d", "colon", *f"{FOLDER}/claude-code.jsonl#line=61", "enter"),
-        "add9",
+        "label=v0.3",
         f"{FOLDER}/shop.git",
     ),
     Scene("message", ("2",), "row=16"),

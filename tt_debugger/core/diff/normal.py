@@ -13,10 +13,13 @@ from typing import Any, NamedTuple
 from tt_debugger.core.changes import State
 from tt_debugger.core.diff.meaning import Aspect, aspects_of
 from tt_debugger.core.diff.side import Side
-from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.json import as_list, as_map, text_or_none
+from tt_debugger.core.langchain_messages import is_langchain_message
 from tt_debugger.core.messages import Call, Part, Result, Said, Thought, read_message
+from tt_debugger.core.text import counted
 
-COMMON = ("messages", "model", "provider", "thinking_level", "title", "cwd", "usage")
+MESSAGES, FILES, VALUES = "messages", "files", "values"
+COMMON = (MESSAGES, "model", "provider", "thinking_level", "title", "cwd", "usage")
 """What the state of every agent has (CONTRACT)."""
 
 _ROLES = {"developer": "system", "human": "user", "ai": "assistant"}
@@ -36,24 +39,72 @@ class Comparable(NamedTuple):
 
 
 def comparable(old: Side, new: Side) -> Comparable:
-    """Give the states of two sides as they are compared."""
+    """Give the states of two sides as they are compared.
+
+    Of two formats what both have, and of files those that both know: a transcript knows the
+    files that its agent touched, a commit all there are.
+    """
     if old.session.format == new.session.format:
         return Comparable(old.state, new.state, is_normal=False, left_out=())
-    missing = dict.fromkeys((*left_out(old.state), *left_out(new.state)))
-    states = normal_state(old.state), normal_state(new.state)
-    return Comparable(*states, is_normal=True, left_out=tuple(missing))
+    sides = normal_state(old.state), normal_state(new.state)
+    unread = dict.fromkeys((*left_out(old.state), *left_out(new.state)))
+    shared = [_within(one, other) for one, other in (sides, sides[::-1])]
+    if not any(map(any, (each.values() for each in shared))):
+        # Nothing to compare is not the same as nothing that differs.
+        whole, other = ({MESSAGES: [], **each} for each in sides)
+        return Comparable(whole, other, is_normal=True, left_out=tuple(unread))
+    unread |= dict.fromkeys(key for each in sides for key in each if key not in shared[0])
+    known = {path for each in sides for path in as_map(each.get(FILES))}
+    others = len(known) - len(as_map(shared[0].get(FILES)))
+    if FILES in shared[0] and others:
+        unread[f"{counted(others, 'file')} of one side"] = None
+    return Comparable(shared[0], shared[1], is_normal=True, left_out=tuple(unread))
+
+
+def _within(state: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Give what of a state in the normal form another has too, and the files that both know."""
+    kept = {key: value for key, value in state.items() if key in other}
+    if FILES in kept:
+        files = as_map(other[FILES])
+        kept[FILES] = {path: text for path, text in kept[FILES].items() if path in files}
+    return kept
 
 
 def normal_state(state: State) -> dict[str, Any]:
-    """Give what a state has in common with those of other formats, in the normal form."""
+    """Give what a state may have in common with those of other formats, in the normal form.
+
+    The paths of files are those below the folder in which the agent worked.
+    """
     members = as_map(state)
     kept = {key: members[key] for key in COMMON if key in members}
-    return kept | {"messages": normal_messages(as_list(members.get("messages")))}
+    said = _messages_in(members)
+    if said is not None:
+        kept[MESSAGES] = normal_messages(said)
+    if isinstance(members.get(FILES), dict):
+        folder = f"{text_or_none(members.get('cwd')) or ''}/"
+        files = as_map(members[FILES])
+        kept[FILES] = {path.removeprefix(folder): files[path] for path in files}
+    return kept
 
 
 def left_out(state: State) -> tuple[str, ...]:
     """Give the keys of a state that its normal form has not."""
-    return tuple(key for key in as_map(state) if key not in COMMON)
+    normal = normal_state(state)
+    has_said = MESSAGES in normal and MESSAGES not in as_map(state)
+    return tuple(
+        key for key in as_map(state) if key not in normal and not (has_said and key == VALUES)
+    )
+
+
+def _messages_in(members: dict[str, Any]) -> list[Any] | None:
+    """Give the messages of a state, or those among its values, None where it has none."""
+    if MESSAGES in members:
+        return as_list(members[MESSAGES])
+    for value in as_map(members.get(VALUES)).values():
+        items = as_list(value)
+        if items and all(is_langchain_message(as_map(each)) for each in items):
+            return items
+    return None
 
 
 def normal_messages(
