@@ -64,12 +64,12 @@ NEWSLETTER = source('''
             yield addresses[begin : begin + size]
             time.sleep(PAUSE)
     ''')
-PATIENT = NEWSLETTER.replace(
-    "import time\n", "import time\nfrom collections.abc import Callable\n"
+PATIENT = (
+    NEWSLETTER.replace("import Iterator", "import Callable, Iterator")
+    .replace("PAUSE = 0.2\n", "PAUSE = 0.2\nSleep = Callable[[float], None]\n")
+    .replace("size: int)", "size: int, sleep: Sleep = time.sleep)")
+    .replace("time.sleep(PAUSE)", "sleep(PAUSE)")
 )
-PATIENT = PATIENT.replace("PAUSE = 0.2\n", "PAUSE = 0.2\nSleep = Callable[[float], None]\n")
-PATIENT = PATIENT.replace("size: int)", "size: int, sleep: Sleep = time.sleep)")
-PATIENT = PATIENT.replace("time.sleep(PAUSE)", "sleep(PAUSE)")
 
 
 class Commit(NamedTuple):

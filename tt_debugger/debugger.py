@@ -72,11 +72,18 @@ MOST_OFFERED = 20
 def split_location(text: str) -> tuple[str, Fragment]:
     """Split LOCATION[#FRAGMENT]. The whole is first tried as an existing path.
 
-    Of the address of a server the location is what may be shown of it. Raises UsageError.
+    Of the address of a server the location is what may be shown of it. Raises UsageError, which
+    repeats nothing of an address that is of no known kind.
     """
+    text = text.lstrip() if servers.is_server(text.lstrip()) else text
     if servers.is_server(text):
         address, rest = servers.split(text)
         return servers.admitted(address), parse_fragment(rest) if rest else Fragment()
+    if not exists(text) and servers.looks_like_address(text):
+        raise UsageError(
+            "this is no address of a kind that ttdbg knows",
+            "it opens postgresql://HOST/DATABASE and redis://HOST:PORT/NUMBER, and paths",
+        )
     if exists(text) or "#" not in text:
         return text, Fragment()
     places = [place for place, character in enumerate(text) if character == "#"]
@@ -171,7 +178,7 @@ class Debugger:
         location = servers.admitted(location)
         store, loaded, others = _opened(location, session, progress)
         debugger = cls(store, loaded, location)
-        debugger.others = () if session else others
+        debugger.others = () if session is not None else others
         debugger.is_one_of_several = bool(others)
         return debugger
 

@@ -134,3 +134,18 @@ def test_numbers_of_steps_that_are_none_break_nothing(tmp_path: Path):
     assert [len(each["steps"]) for each in after] == [0, 1, 2, 3, 4, 4]
     assert after[-1]["streams"] == {"log": ["one", "two"]}
     assert after[-1]["steps"][1]["output"] == "torn{"
+
+
+def test_what_was_written_is_at_the_last_step_before_whatever_order_steps_have(tmp_path: Path):
+    rows = ", ".join(
+        f"('w-post', {number}, '{key}', '1', null)"
+        for number, key in ((4, "four"), (0, "none"), (99, "last"))
+    )
+    path = made(tmp_path / "s.db", f"insert into workflow_events_history values {rows};")  # noqa: S608 - made right here
+
+    after = states(path, "w-post")
+    first = {
+        key: next(n for n, each in enumerate(after) if key in each["events"])
+        for key in ("none", "four", "last")
+    }
+    assert first == {"none": 0, "four": 3, "last": 4}

@@ -7,7 +7,7 @@ import re
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,10 @@ from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import claims, recognise
 from tt_debugger.formats.git_commits import STORE, GitCommits, trees
-from tt_debugger.formats.git_commits.agents import credits_agent, is_agent
-from tt_debugger.formats.git_commits.commits import Commit, in_order, record_of
+from tt_debugger.formats.git_commits.agents import crediting, is_agent
+from tt_debugger.formats.git_commits.commits import Commit, commits_in, in_order, record_of
 from tt_debugger.formats.git_commits.history import NEWEST
+from tt_debugger.formats.git_commits.mentions import Mentions
 from tt_debugger.formats.git_commits.trailers import trailers_of, values_of
 from tt_debugger.formats.git_commits.trees import parsed, text_of
 from tt_debugger.storage.probe import RepositoryProbe, probe
@@ -203,6 +204,11 @@ def test_a_trailer_that_comes_again_has_a_list_and_the_first_paragraph_has_none(
     }
 
 
+def test_very_many_trailers_and_lines_of_one_are_read_once():
+    found = trailers_of("S\n\n" + "A: b\n" * 100_000 + "C: d\n" + " e\n" * 100_000)
+    assert found == {"A": ["b"] * 100_000, "C": "d" + " e" * 100_000}
+
+
 @pytest.mark.parametrize(
     ("name", "mail"),
     [
@@ -249,7 +255,33 @@ def test_a_person_is_none(name: str, mail: str):
     ],
 )
 def test_a_message_credits_an_agent_where_a_line_of_it_says_so(message: str, *, credited: bool):
-    assert credits_agent(message.lower().encode()) == credited
+    assert bool(crediting(Mentions([message.lower().encode()]))) == credited
+
+
+words = st.sampled_from([b"session", b"entire-", b"-s"])
+texts = st.lists(st.lists(st.one_of(words, st.binary(max_size=3)), max_size=3).map(b"".join))
+
+
+@given(texts, st.lists(words))
+def test_mentions_are_the_texts_with_one_of_the_words(told: list[bytes], asked: list[bytes]):
+    expected = {place for place, each in enumerate(told) if any(word in each for word in asked)}
+    assert Mentions(told).of(asked) == expected
+
+
+def test_of_a_commit_that_unpacks_to_very_much_only_what_counts_is_kept():
+    name, parent, part = b"a" * 40, b"b" * 40, 1 << 18
+
+    def answer() -> Iterator[bytes]:
+        yield (
+            name + b"\0" + b" ".join([parent] * 10_000) + b"\x001\0" + b"n" * 5000 + b"\0m\0S\n\n"
+        )
+        yield from [b"x" * part] * 40
+        yield f"\n\n{CLAUDE}\n".encode() + b"\0"
+
+    (found,) = commits_in(answer())
+
+    parents = " ".join([parent.decode()] * 1560)
+    assert found == Commit(name.decode(), parents, 1, "n" * 1000, "S", by_agent=True)
 
 
 commits = st.lists(
@@ -488,6 +520,27 @@ def test_a_commit_that_is_gone_leaves_its_children_as_roots(made: Made, opened: 
         ("TT201", session.ids[1]),
     ]
     check_replay(store, session)
+
+
+def test_commits_that_a_lying_index_puts_in_a_circle_are_read_by_their_hashes(
+    made: Made, opened: Opened
+):
+    root = made.commit("One\n", {"a.txt": "a\n"})
+    names = [made.commit(f"{word}\n", {"a.txt": word}) for word in ("Two", "Three")]
+    made.git("repack", "-adq")
+    (index,) = (made.folder / ".git" / "objects" / "pack").glob("*.idx")
+    data = bytearray(index.read_bytes())
+    count = int.from_bytes(data[1028:1032])
+    hashes = [data[at : at + 20].hex() for at in range(1032, 1032 + 20 * count, 20)]
+    old, new = (1032 + 24 * count + 4 * hashes.index(each) for each in (root, names[-1]))
+    data[old : old + 4] = data[new : new + 4]
+    index.chmod(0o644)
+    index.write_bytes(data)
+
+    _, session = opened(made.folder)
+
+    assert (session.ids, list(session.parents)) == (names, [NO_ROW, 0])
+    assert "come before themselves" in session.findings[0].message
 
 
 def test_a_branch_that_names_no_commit_is_told_of(made: Made, opened: Opened):

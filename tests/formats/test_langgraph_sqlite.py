@@ -9,9 +9,22 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from builders import FIXTURES, codes, facts, load, replay_of
-from langgraph_rows import UNKEYED, ext, identity, message, metadata, packed, row, stored, write
+from hostile_databases import DAMAGED
+from langgraph_rows import (
+    UNKEYED,
+    ext,
+    identity,
+    message,
+    metadata,
+    packed,
+    row,
+    stored,
+    version,
+    write,
+)
 
 from tt_debugger.core.changes import Put
 from tt_debugger.core.messages import messages_in, read_message
@@ -20,6 +33,9 @@ from tt_debugger.core.tree import NO_ROW
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.langgraph_sqlite import A_PAGE, FEW_ROWS, LangGraphSqlite
+from tt_debugger.formats.shared.langgraph import LangGraphStore
+from tt_debugger.formats.shared.langgraph.moments import moment_of_id
+from tt_debugger.formats.shared.langgraph.store import AHEAD, AHEAD_BYTES, MOST_CHECKED
 from tt_debugger.store import Loaded
 
 HERE = FIXTURES / "langgraph_sqlite"
@@ -115,6 +131,48 @@ def test_what_a_checkpoint_waits_for_makes_it_an_interrupt(opened: Any):
 
     assert [each.kind for each in heads] == [Kind.SUPER_STEP, Kind.INTERRUPT]
     assert heads[1].summary == 'waits: {"from":"b"}'
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("Go on?", "waits: Go on?"),
+        ({"question": "Go on?", "offer": 1}, "waits: Go on?"),
+        ({"query": "", "message": "Go on?"}, "waits: Go on?"),
+        ({"question": ["Go on?"]}, 'waits: {"question":["Go on?"]}'),
+        ([1, 2], "waits: [1,2]"),
+    ],
+)
+def test_what_an_interrupt_asks_is_said_in_its_own_words(
+    value: Any, said: str, tmp_path: Path, opened: Any
+):
+    asked = packed([ext(2, "langgraph.types", "Interrupt", {"value": value, "id": "i"})])
+    path = stored(
+        tmp_path / "a.db", [row({"n": 1})], [write(0, "__interrupt__", "msgpack", asked)]
+    )
+    _, loaded = opened(path)
+
+    assert loaded.session.heads[0].summary == said
+
+
+def test_a_message_that_came_in_is_said_in_its_words(tmp_path: Path, opened: Any):
+    first = ("t", "", identity(0), None, "msgpack", row({}, 0)[5], metadata(-1))
+    told = [message("human", "Hello"), message("human", "Are you there?")]
+    writes = [
+        write(0, "messages", "msgpack", packed(each), idx=place) for place, each in enumerate(told)
+    ]
+    _, loaded = opened(stored(tmp_path / "a.db", [first], writes))
+
+    head = loaded.session.heads[0]
+
+    assert (head.role, head.name, head.summary) == (Role.USER, "input", "Are you there?")
+
+
+def test_an_object_is_said_by_the_name_of_its_class(tmp_path: Path, opened: Any):
+    point = ext(5, "demo.shapes", "Point", {"x": 1}, "model_validate_json")
+    _, loaded = opened(stored(tmp_path / "a.db", [row({"at": point})]))
+
+    assert loaded.session.heads[0].summary == 'at: Point {"x":1}'
 
 
 def test_a_step_that_failed_is_marked_with_its_error(tmp_path: Path, opened: Any):
@@ -255,6 +313,18 @@ def test_a_database_that_is_gone_or_none_any_more_changes_nothing(tmp_path: Path
         ("update checkpoints set metadata = ?", b"{,", "TT407 TT407"),
         ("update checkpoints set type = ?", "pickle", "TT111"),
         ("update checkpoints set type = ?", "marshal", "TT101 TT101"),
+        ("update checkpoints set type = ?", None, "TT101 TT101"),
+        ("update checkpoints set checkpoint = ?", packed({"channel_values": [1]}), "TT101 TT101"),
+        (
+            "update checkpoints set checkpoint = ?",
+            packed({"channel_values": {}, "channel_versions": [1], "versions_seen": {}}),
+            "TT407 TT407",
+        ),
+        (
+            "update checkpoints set checkpoint = ?",
+            packed({"channel_values": {}, "versions_seen": 1}),
+            "TT407 TT407",
+        ),
         ("update checkpoints set parent_checkpoint_id = ?", "gone", "TT201 TT201"),
     ],
 )
@@ -283,6 +353,53 @@ def test_a_body_that_is_damaged_is_unreadable_and_hides_no_other(tmp_path: Path,
 
     assert kinds == [Kind.SUPER_STEP, Kind.UNREADABLE, Kind.SUPER_STEP]
     assert [each["values"].get("n") for each in states] == [0, None, 2]
+
+
+def test_what_the_bodies_of_a_long_thread_show_is_told_when_it_is_examined(
+    tmp_path: Path, opened: Any
+):
+    path = thread_of(tmp_path / "a.db", MOST_CHECKED + 1)
+    for column, row_number in (("checkpoint", MOST_CHECKED), ("metadata", 70)):
+        statement = f"update checkpoints set {column} = '[' where checkpoint_id = ?"  # noqa: S608
+        changed(path, statement, identity(row_number))
+    store, loaded = opened(path)
+
+    found = [(each.code, each.checkpoint) for each in store.examined(loaded.session)]
+
+    assert loaded.session.findings == ()
+    assert found == [("TT407", identity(70)), ("TT101", identity(MOST_CHECKED))]
+
+
+def test_what_a_short_thread_told_already_is_not_told_again(tmp_path: Path, opened: Any):
+    path = thread_of(tmp_path / "a.db", 2)
+    changed(path, "update checkpoints set metadata = '['")
+    store, loaded = opened(path)
+
+    assert len(loaded.session.findings) == 2
+    assert list(store.examined(loaded.session)) == []
+
+
+@pytest.mark.parametrize("name", ["pages that lead to themselves", "rows that claim a gigabyte"])
+def test_a_database_in_which_nothing_is_found_for_its_damage_says_so(name: str, tmp_path: Path):
+    path = tmp_path / "a.db"
+    DAMAGED[name](path, tmp_path / "canary")
+    with closing(LangGraphSqlite.open(str(path))) as store:
+        with pytest.raises(CannotReadError, match=r"the database is damaged: [^\n*]+$"):
+            store.sessions()
+        with pytest.raises(CannotReadError, match="the database is damaged"):
+            store.load(SessionId("gone"))
+
+
+def test_a_body_without_a_type_is_of_an_unknown_kind(tmp_path: Path, opened: Any):
+    path = thread_of(tmp_path / "a.db", 1)
+    changed(path, "update checkpoints set type = null")
+    store, loaded = opened(path)
+
+    values = store.bodies(loaded.session, [0])[0]["values"]
+
+    assert values["$opaque"] == "unknown"
+    assert values["size"] > 0
+    assert loaded.session.heads[0].kind is Kind.UNREADABLE
 
 
 def test_rows_that_are_their_own_ancestors_are_cut_apart(tmp_path: Path, opened: Any):
@@ -321,6 +438,43 @@ def test_of_rows_with_one_id_each_has_its_own_state(tmp_path: Path, opened: Any)
 
     assert values == [{"n": 0}, {"n": 1}, {"n": 2}]
     assert codes(loaded.session.findings) == ["TT202"]
+
+
+def test_of_very_many_rows_with_one_id_each_has_its_own_state_in_any_order(
+    tmp_path: Path, opened: Any
+):
+    rows = [row({"n": n}, n // 50) for n in range(200)]
+    store, loaded = opened(stored(tmp_path / "a.db", rows, tables=UNKEYED))
+    session = loaded.session
+
+    back = [store.bodies(session, [each])[0]["values"]["n"] for each in range(200)[::-1]]
+    parts = [each["values"]["n"] for each in store.bodies(session, range(30, 130))]
+    raw = [msgspec.json.decode(store.raw(session, each)) for each in (0, 49, 77)]
+
+    assert back[::-1] == list(range(200))
+    assert parts == list(range(30, 130))
+    assert [each["checkpoint"]["channel_values"]["n"] for each in raw] == [0, 49, 77]
+    assert session.ids[48:51] == [f"{identity(0)}@49", identity(0), f"{identity(1)}@51"]
+
+
+def test_threads_of_another_graph_tell_nothing_of_this_one(tmp_path: Path, opened: Any):
+    def body(step: int, thread: str, *channels: str, ran: str | None = None) -> Any:
+        seen = {ran: {"topic": version(1)}} if ran else {}
+        versions = {each: version(2) for each in channels}
+        return row(
+            dict.fromkeys(channels, "x"), step, thread=thread, v=1,
+            channel_versions=versions, versions_seen=seen,
+        )  # fmt: skip
+
+    same = [body(1, "t", "topic"), body(2, "same", "topic", "said", ran="agent")]
+    other = [body(1, "t", "topic", "mine"), body(2, "other", "topic", "said", ran="agent")]
+
+    def following(path: Path, rows: Any) -> Any:
+        store, loaded = opened(stored(path, rows), "t")
+        return store.bodies(loaded.session, [0])[0]["next"]
+
+    assert following(tmp_path / "a.db", same) == ["agent"]
+    assert following(tmp_path / "b.db", other) == []
 
 
 def test_a_delta_channel_is_put_together_and_said_to_be_a_guess(opened: Any):
@@ -403,6 +557,45 @@ def test_rows_asked_for_one_after_the_other_are_those_asked_for_at_once(
     assert [store.bodies(session, [each])[0] for each in range(200)] == at_once
     assert store.bodies(session, [150, 3, 151, 3]) == [at_once[each] for each in (150, 3, 151, 3)]
     assert [each["values"] for each in at_once] == [{"n": n} for n in range(200)]
+
+
+def test_to_look_at_one_row_the_times_of_others_are_not_worked_out(
+    tmp_path: Path, opened: Any, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[object] = []
+
+    def noted(name: object) -> float:
+        asked.append(name)
+        return moment_of_id(name)
+
+    monkeypatch.setattr(f"{LangGraphStore.__module__}.moment_of_id", noted)
+    _, loaded = opened(thread_of(tmp_path / "a.db", 300))
+    heads = loaded.session.heads
+
+    one = heads[200].time
+
+    assert asked == [identity(200)]
+    assert heads.latest() == heads[299].time
+    assert heads[200].time == one == moment_of_id(identity(200))
+
+
+def test_long_states_are_not_read_long_before_they_are_asked_for(tmp_path: Path, opened: Any):
+    rows = [row({"text": "x" * 100_000}, n) for n in range(200)]
+    store, loaded = opened(stored(tmp_path / "a.db", rows))
+    read: list[int] = []
+    bodies_of = store._states
+
+    def noted(session: Session, first: int, last: int) -> Any:
+        read.append(last - first + 1)
+        return bodies_of(session, first, last)
+
+    store._states = noted
+    for each in range(200):
+        store.bodies(loaded.session, [each])
+
+    assert read[0] == AHEAD
+    assert set(read[1:-1]) == {AHEAD_BYTES // 100_000}
+    assert sum(read) == 200
 
 
 def test_the_database_is_recognised_by_its_columns(tmp_path: Path):

@@ -114,6 +114,33 @@ def test_a_long_session_with_keys_of_any_type_is_read_as_it_is_looked_at(
     assert len(asked) == 1
 
 
+def test_rows_that_are_no_neighbours_are_asked_for_at_once_by_keys_of_any_type(
+    postgres: Postgres, opened: Any, monkeypatch: pytest.MonkeyPatch
+):
+    store = opened(postgres.made(TREE))
+    session = store.load(store.sessions()[-1]).session
+    monkeypatch.setattr(PostgresDatabase, "rows", None)
+
+    wanted = (199, 3, 50, 7, 120)
+    assert store.bodies(session, wanted) == [{"n": row + 1} for row in wanted]
+
+
+def test_tables_that_no_format_reads_are_named_with_what_to_do(postgres: Postgres):
+    tables = "".join(f"create table t{n} (a int);" for n in range(8))
+    with pytest.raises(CannotReadError) as error:
+        recognise(probe(postgres.made(tables)))
+
+    assert error.value.message.endswith(
+        ": it is a database of PostgreSQL whose tables no format reads"
+        " (t0, t1, t2, t3, t4, t5 and 2 more)"
+    )
+    assert error.value.hint == (
+        "say with `--map FILE` which table and columns hold checkpoints; the README shows how"
+    )
+    with pytest.raises(CannotReadError, match=r"no format reads: it has none$"):
+        recognise(probe(postgres.made()))
+
+
 def test_a_session_is_followed_as_it_is_written_to(postgres: Postgres, opened: Any):
     address = postgres.loaded(GENERIC)
     store = opened(address)

@@ -154,6 +154,95 @@ def test_past_states_that_are_gone_are_counted():
     assert told(session) == ["TT416 1 past state that checkpoint:a:history names: gone"]
 
 
+def test_neighbours_in_a_list_are_asked_for_at_once(monkeypatch: pytest.MonkeyPatch):
+    documents = [json.dumps({"step": n}) for n in range(10)]
+    for held in (documents, documents[::-1]):
+        store = recorded(key("checkpoint:a:history", held, "list"))
+        session = newest(store)
+        asked: list[tuple[int, int]] = []
+        items = RecordedKeys.items
+
+        def counted(
+            self: RecordedKeys, name: str, *ends: int, asked: Any = asked, items: Any = items
+        ) -> Any:
+            asked.append(ends)  # pyright: ignore[reportArgumentType] - there are two
+            return items(self, name, *ends)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(RecordedKeys, "items", counted)
+            wanted = (9, 3, 4, 5)
+            assert store.bodies(session, wanted) == [{"step": n} for n in wanted]
+            assert len(asked) == 2
+
+
+@pytest.mark.parametrize("is_newest_first", [False, True])
+def test_of_a_list_that_was_cut_the_states_that_are_left_are_found(
+    is_newest_first: bool,  # noqa: FBT001 - the two cases
+):
+    documents = [json.dumps({"step": n}) for n in range(6)]
+    held = documents[::-1] if is_newest_first else documents
+    record = key("checkpoint:a:history", held, "list")
+    store = recorded(record)
+    session = newest(store)
+    record["value"] = held[2:] if is_newest_first else held[:4]
+
+    states = store.bodies(session, range(6))
+    assert states == [*({"step": n} for n in range(4)), {}, {}]
+
+
+def test_a_past_state_may_be_a_hash_and_what_can_hold_none_is_counted():
+    fields = {"state": '{"n":1}', "version": "1"}
+    store = recorded(
+        key(f"checkpoint:a:history:{TIMES[0]}", fields, "hash"),
+        key(f"checkpoint:a:history:{TIMES[1]}", ["x"], "set"),
+        key("checkpoint:a", '{"n":2}'),
+    )
+    session = newest(store)
+
+    assert states(store, session) == [{"n": 1}, {"n": 2}]
+    assert told(session) == [
+        f"TT101 1 key with no state, the first a set: checkpoint:a:history:{TIMES[1]}"
+    ]
+
+
+def test_all_keys_are_gone_over_once_to_find_those_that_begin_with_a_text(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    store = recorded(
+        key("checkpoint:ab", "{}"), key(f"checkpoint:a:history:{TIMES[0]}", "{}"), key("other", "")
+    )
+    patterns: list[str] = []
+    keys = RecordedKeys.keys
+
+    def counted(self: RecordedKeys, pattern: str = "*", **how: Any) -> Any:
+        patterns.append(pattern)
+        return keys(self, pattern, **how)
+
+    monkeypatch.setattr(RecordedKeys, "keys", counted)
+    assert store.sessions_named("a") == ["a", "ab"]
+    assert store.sessions_named("b") == []
+    assert patterns == ["checkpoint:a*", "checkpoint:b*"]
+
+
+def test_keys_that_no_format_reads_are_named_with_what_to_do():
+    def refused(*names: str) -> CannotReadError:
+        keys = tuple((name, "string") for name in names)
+        with pytest.raises(CannotReadError) as error:
+            recognise(RedisProbe("redis://h:6379/0", "0", b"", 1, keys=keys))
+        return error.value
+
+    begin = "cannot read redis://h:6379/0: it is a database of Redis whose keys no format reads"
+    assert refused().message == f"{begin}: it has none"
+    assert refused("a\nb", "c").message == f"{begin} (a b, c)"
+    seven = refused(*"abcdefg")
+    assert seven.message == f"{begin} (a, b, c, d, e, f and 1 more)"
+    assert (
+        seven.hint == "say with `--map FILE` how keys of checkpoints begin; the README shows how"
+    )
+    many = refused(*map(str, range(1000)))
+    assert many.message == f"{begin} (0, 1, 2, 3, 4, 5 and many more)"
+
+
 def test_a_value_that_is_no_document_is_told_with_its_key():
     store = recorded(key("checkpoint:a", "no JSON"))
     session = newest(store)

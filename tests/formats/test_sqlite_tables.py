@@ -353,6 +353,67 @@ def test_rows_without_a_key_are_found_by_what_is_known_of_them(opened: Any):
     assert replay_of(store, apart).state(0) == {"n": 3}
 
 
+def test_many_rows_without_a_key_are_found_in_one_pass(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+):
+    values = [f"""('r', {n // 2}, '{{"n":{n}}}')""" for n in range(20)]
+    store, session = opened(
+        "create table runs (run_id, step, state)", inserted("runs", *values, "('q', 1, '{}')")
+    )
+    session = store.load(SessionId("r")).session
+    asked: list[str] = []
+    rows = Database.rows
+
+    def counted(self: Database, table: str, *more: Any, **how: Any) -> Any:
+        asked.append(table)
+        return rows(self, table, *more, **how)
+
+    monkeypatch.setattr(Database, "rows", counted)
+    wanted = (19, 3, 2, 8, 11, 0)
+    assert store.bodies(session, wanted) == [{"n": n} for n in wanted]
+    assert len(asked) == 1
+    assert store.bodies(session, (3, 2)) == [{"n": 3}, {"n": 2}]
+
+
+@pytest.mark.parametrize("key", ["", "id integer primary key,", "id integer,"])
+def test_the_past_of_a_thread_is_found_whatever_the_key_of_its_table(key: str, opened: Any):
+    days = [f"2026-04-0{n}T08:00:00+00:00" for n in range(1, 7)]
+    names = [*(f"a:history:{each}" for each in reversed(days)), "a"]
+    rows = [
+        ", ".join(([str(n)] if key else []) + [f"'{name}'", f"""'{{"n":{n}}}'""", "'1'"])
+        for n, name in enumerate(names)
+    ]
+    store, _ = opened(
+        f"create table checkpoints ({key} thread_id text, state_json text, schema_version text)",
+        inserted("checkpoints", *(f"({each})" for each in rows)),
+    )
+    assert store.sessions() == ["a"]
+    session = store.load(SessionId("a")).session
+
+    replay = replay_of(store, session)
+    assert [replay.state(row)["n"] for row in range(7)] == [5, 4, 3, 2, 1, 0, 6]
+    assert [iso_time(session.heads.time(row)) for row in (0, 5, 6)] == [
+        "2026-04-01T08:00:00.000Z",
+        "2026-04-06T08:00:00.000Z",
+        None,
+    ]
+    assert store.bodies(session, (1, 4)) == [{"n": 4}, {"n": 1}]
+
+
+def test_of_very_many_tables_it_is_told_that_not_all_are_read(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tt_debugger.formats.shared.tables.store.MOST_TABLES", 2)
+    made = [f"create table t{n} (run_id, step, state)" for n in range(4)]
+    filled = [inserted(f"t{n}", f"('r{n}', 1, '{{}}')") for n in range(4)]
+    store, session = opened(*made, *filled)
+
+    assert sorted(store.sessions()) == ["r0", "r1"]
+    assert told(session) == [
+        "TT101 None: 2 tables that may hold checkpoints: not read, the first t2"
+    ]
+
+
 # --- What cannot be read -------------------------------------------------------------------------
 
 

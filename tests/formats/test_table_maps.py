@@ -132,6 +132,11 @@ def test_a_map_that_is_named_counts_before_one_beside(
             "its key 'form' is none of states, history, turns",
             "a map has the keys",
         ),
+        (
+            {"table": "brain", "state": "mind", "form": "history"},
+            "it has no key 'session'",
+            "there are the columns k, who, prev, n, mind, at, v, how",
+        ),
     ],
 )
 def test_a_map_that_cannot_be_used_is_refused_with_what_there_is(

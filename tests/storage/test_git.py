@@ -19,6 +19,7 @@ from tt_debugger.storage import repository as repository_module
 from tt_debugger.storage.git import GitObject, GitObjects
 from tt_debugger.storage.repository import (
     Repository,
+    head_of,
     object_folders,
     refs_of,
     repository_at,
@@ -134,12 +135,16 @@ def test_refs_are_read_whether_loose_or_packed_and_through_other_refs(made: Made
         "refs/remotes/origin/HEAD": first,
     }
     assert set(refs.logged) == {first, second}
+    assert head_of(found_at(made.folder)) == second
+    made.git("switch", "-q", "old")
+    assert head_of(found_at(made.folder)) == first
 
 
 def test_a_head_without_a_branch_names_its_commit(made: Made):
     made.git("switch", "-q", "--detach")
     refs = refs_of(found_at(made.folder))
     assert (refs.head, refs.branch) == (made.git("rev-parse", "HEAD"), None)
+    assert head_of(found_at(made.folder)) == refs.head
 
 
 @pytest.mark.parametrize(
@@ -165,6 +170,7 @@ def test_a_ref_that_names_no_ref_leads_nowhere(made: Made, said: str):
     refs = refs_of(found_at(made.folder))
 
     assert refs.head is None
+    assert head_of(found_at(made.folder)) is None
     assert list(refs.names) == ["refs/heads/main"]
 
 
@@ -178,6 +184,9 @@ def test_links_and_what_is_no_file_are_passed_by(made: Made, tmp_path: Path):
     (heads / "large").write_text("5" * 40 + "\n" * 5000)
 
     assert list(refs_of(found_at(made.folder)).names) == ["refs/heads/main"]
+    for name in ("linked", "folder/x", "pipe", "large"):
+        (made.folder / ".git" / "HEAD").write_text(f"ref: refs/heads/{name}\n")
+        assert head_of(found_at(made.folder)) is None
 
 
 def test_objects_are_given_in_order_with_what_is_missing(made: Made):
@@ -193,6 +202,24 @@ def test_objects_are_given_in_order_with_what_is_missing(made: Made):
     assert objects.sizes(["0" * 40, head, blob])[::2] == [None, GitObject("blob", 2)]
     assert objects.contents([blob] * 1000) == [GitObject("blob", 2, b"a\n")] * 1000
     assert objects.contents([]) == []
+    objects.close()
+
+
+def test_an_index_of_several_packs_is_not_believed(made: Made):
+    blob = made.git("rev-parse", "HEAD:a.txt")
+    made.git("repack", "-adq")
+    made.git("multi-pack-index", "write")
+    index = made.folder / ".git" / "objects" / "pack" / "multi-pack-index"
+    data = index.read_bytes()
+    places = int.from_bytes(data[data.index(b"OOFF") + 4 :][:8])
+    index.chmod(0o644)
+    # Each object is where another is, as far as this tells.
+    offsets = [data[at : at + 8] for at in range(places, places + 24, 8)]
+    turned = b"".join((*offsets[1:], offsets[0]))
+    index.write_bytes(data[:places] + turned + data[places + 24 :])
+    objects = objects_of(made.folder)
+
+    assert objects.contents([blob]) == [GitObject("blob", 2, b"a\n")]
     objects.close()
 
 
@@ -379,6 +406,11 @@ def test_objects_are_named_by_the_hash_that_the_config_says(tmp_path: Path):
     assert found is not None
     assert found.type == "commit"
     objects.close()
+
+
+def test_a_config_of_nothing_but_line_ends_is_read_once(made: Made):
+    (made.folder / ".git" / "config").write_bytes(b"\n \t" * 500_000 + b"promisor = true\n")
+    assert settings_of(found_at(made.folder)).is_partial
 
 
 def test_without_git_it_is_said_what_to_install(

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from servers import Postgres
 
-from tt_debugger.errors import StoreError, TtdbgError
+from tt_debugger.errors import StoreError, TtdbgError, UsageError
 from tt_debugger.storage import connections
 from tt_debugger.storage import postgres as storage
 from tt_debugger.storage.postgres import PostgresDatabase
@@ -150,6 +150,67 @@ def test_many_rows_are_asked_for_at_once_by_their_keys(noted: str):
         found = database.among("note", ["id"], ["id"], wanted, {"said": "first"})
         assert list(found) == [("a",)]
         assert list(database.among("note", ["id"], ["id"], [])) == []
+
+
+def test_keys_of_any_type_are_asked_for_at_once(postgres: Postgres):
+    keys = {
+        "uuid": "0000000a-0000-4000-8000-00000000000{}",
+        "int2": "{}",
+        "bigint": "{}",
+        "numeric": "{}.50",
+        "char(5)": "{}",
+        "boolean": "true",
+        "date": "2026-01-0{}",
+        "timestamptz": "2026-01-0{} 08:00:00.5+02",
+        "name": "n{}",
+    }
+    types = ", ".join(f"k{n} {each}" for n, each in enumerate(keys))
+    rows = [", ".join(f"'{each.format(n)}'" for each in keys.values()) for n in (1, 2)]
+    address = postgres.made(
+        f"CREATE TABLE keyed ({types}); INSERT INTO keyed VALUES ({rows[0]}), ({rows[1]});"  # noqa: S608 - made right here
+    )
+    with PostgresDatabase(address) as database:
+        for n, type_name in enumerate(keys):
+            name = f"k{n}"
+            stored = set(database.rows("keyed", [name]))
+            assert set(database.among("keyed", [name], [name], list(stored))) == stored, type_name
+        both = list(database.rows("keyed", ["k0", "k1"], order=["k1"], most=1))
+        assert list(database.among("keyed", ["k0", "k1"], ["k0", "k1"], both)) == both
+
+
+def test_a_key_of_a_type_that_somebody_made_is_refused_as_a_question(postgres: Postgres):
+    address = postgres.made(
+        "CREATE TYPE mood AS ENUM ('sad'); CREATE TABLE m (id mood); INSERT INTO m VALUES ('sad');"
+    )
+    with PostgresDatabase(address) as database:
+        assert list(database.rows("m", ["id"], where={"id": "sad"})) == [("sad",)]
+        with pytest.raises(StoreError, match="the server failed at the table m"):
+            list(database.among("m", ["id"], ["id"], [("sad",)]))
+
+
+def test_of_very_many_tables_it_is_told_that_not_all_are_read(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tt_debugger.storage.postgres_tables.MOST_TABLES", 2)
+    address = postgres.made("CREATE TABLE a (n int); CREATE TABLE b (n int);")
+    with PostgresDatabase(address) as database:
+        assert (list(database.tables), database.damage) == (["a", "b"], ())
+    address = postgres.made(
+        "CREATE TABLE a (n int); CREATE TABLE b (n int); CREATE TABLE c (n int);"
+    )
+    with PostgresDatabase(address) as database:
+        assert list(database.tables) == ["a", "b"]
+        assert database.damage == ("the database has more than 2 tables: no others are read",)
+
+
+@pytest.mark.parametrize(
+    "address", [f"postgresql://zoe:s3cret-of-zoe@h/{each}" for each in ("%00", "\udcff", "%ff")]
+)
+def test_an_address_that_breaks_the_driver_is_told_without_the_login(address: str):
+    with pytest.raises((StoreError, UsageError)) as error:
+        PostgresDatabase(address)
+    context = None if error.value.__suppress_context__ else error.value.__context__
+    assert "zoe" not in f"{error.value} {error.value.__cause__} {context}"
 
 
 def test_values_of_all_kinds_are_plain(postgres: Postgres):

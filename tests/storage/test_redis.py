@@ -207,6 +207,21 @@ def test_the_probe_tells_some_keys_with_their_kinds(
     assert len(probe(redis_server.address(2)).keys) == 2  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def test_the_probe_finds_checkpoints_in_a_large_cache(
+    redis_server: Redis, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tt_debugger.storage.probe.MOST_KEYS", 3)
+    with redis_server.client(2) as client:
+        client.flushdb()
+        client.mset({f"cache:{n}": "x" for n in range(5000)})
+        client.mset({"checkpoint:a": "{}", "checkpoint_latest:a": "{}"})
+    seen = probe(redis_server.address(2))
+
+    assert isinstance(seen, RedisProbe)
+    assert len(seen.keys) == 3
+    assert {key for key, _ in seen.keys} > {"checkpoint:a", "checkpoint_latest:a"}
+
+
 def refused(address: str) -> str:
     with pytest.raises(StoreError) as error, RedisKeys(address) as keys:
         keys.strings(["a:text"])
@@ -246,6 +261,15 @@ def test_options_in_an_address_do_not_change_what_is_read(redis_server: Redis):
     with RedisKeys(f"{redis_server.address(2)}?decode_responses=True&protocol=3") as keys:
         assert keys.strings(["a:text"]) == [b"one"]
         assert keys.members("b:scores", 0, 0) == [(b"y", 1.0)]
+
+
+@pytest.mark.parametrize("option", ["foo=bar", "retry=x"])
+def test_an_option_that_breaks_the_driver_is_told_without_the_login(
+    redis_server: Redis, option: str
+):
+    address = redis_server.address(2, login=f"zoe:{SECRET}@")
+    said = "the driver does not take the options of the address"
+    assert refused(f"{address}?{option}") == said
 
 
 def test_without_its_driver_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch):

@@ -9,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers import TRIES, started
 
+from tt_debugger.cli.main import main
 from tt_debugger.errors import CannotReadError, UsageError
 from tt_debugger.storage import servers as storage
-from tt_debugger.storage.servers import address_of, admitted, is_server, split
+from tt_debugger.storage.servers import (
+    address_of,
+    admitted,
+    is_server,
+    looks_like_address,
+    split,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -154,3 +161,27 @@ def test_where_no_server_starts_ci_fails_and_others_are_told_why(
     monkeypatch.delenv("CI")
     with pytest.raises(pytest.skip.Exception, match="no Redis server starts here"):
         started("Redis", start)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "mysql://u:hunter2@h/x",
+        "https://u:hunter2@example.org/a/b.git",
+        "postgresql:/u:hunter2@h/x",
+        "postgresql//u:hunter2@h/x",
+        "host=h user=u password=hunter2",
+    ],
+)
+def test_an_address_of_no_known_kind_is_refused_and_not_repeated(
+    typed: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["log", typed]) == 2
+    said = capsys.readouterr()
+    assert "hunter2" not in said.out + said.err
+    assert "postgresql://HOST/DATABASE" in said.err
+
+
+@pytest.mark.parametrize("name", ["a@b.jsonl", "notes//b.jsonl", "password.txt", "C:/x/s.jsonl"])
+def test_the_name_of_a_file_is_no_address(name: str):
+    assert not looks_like_address(name)

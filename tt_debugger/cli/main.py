@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -71,6 +74,7 @@ def cli(ctx: click.Context) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; give the exit code."""
     output.prepare_streams()
+    _clean_up_when_ended()
     try:
         code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -87,6 +91,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         code = output.give_up_stdout(error)
     return code
+
+
+def _clean_up_when_ended() -> None:
+    """Let what asks the program to end not keep it from removing its private copies.
+
+    The UI hears these signals in its own way.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _: object) -> None:
+    _asked_to_end.append(number)
+    sys.exit(128 + number)
+
+
+def _die_as_asked() -> None:
+    """End as what was asked would have ended the program at once."""
+    for number in _asked_to_end[:1]:
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+
+_asked_to_end: list[int] = []
+# What is registered first is done last.
+atexit.register(_die_as_asked)
 
 
 def _hint_for_path(error: click.UsageError) -> str | None:

@@ -17,7 +17,12 @@ import msgspec
 from tt_debugger.core.listing import Entry, Facts
 from tt_debugger.core.text import counted
 from tt_debugger.discovery.beside import Beside, beside, store_of
-from tt_debugger.discovery.folders import as_session, session_folders, stamp_of
+from tt_debugger.discovery.folders import (
+    as_session,
+    repository_as_one,
+    session_folders,
+    stamp_of,
+)
 from tt_debugger.discovery.places import EVERYWHERE, Place, places_of
 from tt_debugger.discovery.reading import Read, ids_in, read
 from tt_debugger.errors import CannotReadError, StoreError, TtdbgError, outside_errors
@@ -188,6 +193,10 @@ class Discovery:
                 yield from self._at(each, place)
             return
         as_one = None if place.store else as_session
+        whole = repository_as_one(place.path) if as_one else None
+        if whole is not None:
+            yield from self._at(whole, place)
+            return
         found = files_under(place.path, without=place.without, as_one=as_one)
         for each in found:
             if isinstance(each, PassedBy):

@@ -47,8 +47,9 @@ def as_session(folder: str) -> FileFound | None:
 
     A bare repository is one too; what lies in a work tree is looked for instead.
     """
-    if all(os.path.exists(os.path.join(folder, name)) for name in _OF_REPOSITORIES):  # noqa: PTH110, PTH118 - every folder is asked
-        return _as_one(folder)
+    repository = repository_as_one(folder)
+    if repository is not None:
+        return repository
     try:
         seen = folder_probe(folder)
     except TtdbgError:
@@ -58,6 +59,12 @@ def as_session(folder: str) -> FileFound | None:
             if store.sniff(seen) is not None:
                 return _as_one(folder)
     return None
+
+
+def repository_as_one(folder: str) -> FileFound | None:
+    """Give a folder that is a bare repository, None where it is none."""
+    names = (os.path.join(folder, name) for name in _OF_REPOSITORIES)  # noqa: PTH118 - every folder is asked
+    return _as_one(folder) if all(map(os.path.exists, names)) else None
 
 
 def stamp_of(found: FileFound) -> tuple[int, ...]:

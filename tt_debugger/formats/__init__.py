@@ -7,8 +7,9 @@ installed beside ttdbg adds its own through the entry point group `ttdbg.formats
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -16,15 +17,15 @@ import msgspec
 from tt_debugger.core.text import summary_line
 from tt_debugger.errors import CannotReadError, StoreError, outside_errors
 from tt_debugger.storage.files import folder_refused
-from tt_debugger.storage.probe import DatabaseProbe
+from tt_debugger.storage.probe import MOST_KEYS, DatabaseProbe, PostgresProbe, RedisProbe
 from tt_debugger.storage.probe import probe as look_at
 from tt_debugger.storage.signatures import signature_of
 from tt_debugger.storage.sqlite import MAGIC
 from tt_debugger.store import Match, Probe, Store
 
 GROUP = "ttdbg.formats"
-MOST_TABLES = 6
-"""Tables of a database that are named where no format reads it."""
+MOST_NAMED = 6
+"""Tables or keys of a database that are named where no format reads it."""
 _NOT_FORMATS = frozenset(("shared",))
 
 
@@ -104,11 +105,14 @@ def is_session(folder: str) -> bool:
 def _unrecognised(probe: Probe) -> CannotReadError:
     if probe.inside is not None:
         return folder_refused(probe.location)
+    if isinstance(probe, PostgresProbe | RedisProbe):
+        return _server_unrecognised(probe)
     signature = signature_of(MAGIC if isinstance(probe, DatabaseProbe) else probe.head)
     names = ", ".join(sorted(store.format for store in known_formats()))
     known = f"known formats: {names}; see `ttdbg formats`"
     if signature is not None:
-        inside = _tables_in(probe) if isinstance(probe, DatabaseProbe) else ""
+        # A view in the place of a table is none.
+        inside = _few(dict(probe.tables)) if isinstance(probe, DatabaseProbe) else ""
         return CannotReadError(
             f"cannot read {probe.location}: it is {signature.name}{inside}",
             signature.hint or known,
@@ -116,11 +120,26 @@ def _unrecognised(probe: Probe) -> CannotReadError:
     return CannotReadError(f"cannot read {probe.location}: no format recognises it", known)
 
 
-def _tables_in(probe: DatabaseProbe) -> str:
-    """Say which real tables a database has; a view in the place of one is none."""
-    names = [summary_line(name, 40) for name, _ in probe.tables]
-    more = f" and {len(names) - MOST_TABLES:,} more" if len(names) > MOST_TABLES else ""
-    return f" ({', '.join(names[:MOST_TABLES])}{more})" if names else ": it has none"
+def _server_unrecognised(probe: PostgresProbe | RedisProbe) -> CannotReadError:
+    """Say what a server has that no format reads, and how a map says what it is."""
+    if isinstance(probe, PostgresProbe):
+        what = f"PostgreSQL whose tables no format reads{_few(dict(probe.tables))}"
+        said = "which table and columns hold checkpoints"
+    else:
+        what = f"Redis whose keys no format reads{_few(dict(probe.keys))}"
+        said = "how keys of checkpoints begin"
+    return CannotReadError(
+        f"cannot read {probe.location}: it is a database of {what}",
+        f"say with `--map FILE` {said}; the README shows how",
+    )
+
+
+def _few(names: Collection[str]) -> str:
+    """Name a few of the tables or keys that were seen in a database."""
+    first = [summary_line(each, 40) for each in islice(names, MOST_NAMED)]
+    count = "many" if len(names) >= MOST_KEYS else f"{len(names) - MOST_NAMED:,}"
+    more = f" and {count} more" if len(names) > MOST_NAMED else ""
+    return f" ({', '.join(first)}{more})" if first else ": it has none"
 
 
 def claims(probe: Probe) -> tuple[Claim, ...]:

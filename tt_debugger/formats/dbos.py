@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import msgspec
@@ -261,11 +263,13 @@ def _with_written(
     What no step is known of is at the last one.
     """
     numbers = [each.head.step or 0 for each in entries]
+    # The least number from each entry on: these ascend, so that the last entry whose own number
+    # is not greater is soon found, whatever order the steps have.
+    least = list(accumulate(reversed(numbers), min))[::-1]
     changes: list[list[Change]] = [[] for _ in entries]
     for number, change in written:
         at = numbers[-1] if number is None else number
-        place = max((place for place, each in enumerate(numbers) if each <= at), default=0)
-        changes[place].append(change)
+        changes[max(bisect_right(least, at) - 1, 0)].append(change)
     return [
         msgspec.structs.replace(
             each, told=msgspec.structs.replace(each.told, changes=(*each.told.changes, *more))

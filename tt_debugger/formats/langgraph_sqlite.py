@@ -7,7 +7,9 @@ at all.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
 from time import time_ns
 from typing import Any, ClassVar, Self
 
@@ -22,6 +24,7 @@ from tt_debugger.formats.shared.langgraph import (
     Threads,
     TreeRow,
     WriteRow,
+    gone,
 )
 from tt_debugger.storage.probe import has_columns
 from tt_debugger.storage.settling import has_settled
@@ -38,6 +41,8 @@ A_PAGE = 200
 """Threads that are listed where there are more rows than are gone over."""
 FEW_ROWS = 2_000
 """Rows of which all threads are listed."""
+SOME_WRITES = 256
+"""Writes that are looked at together, as many as the database gives at once."""
 _LOWEST = -(2**62)
 
 
@@ -133,14 +138,14 @@ class SqliteThreads:
         return iter(rows)  # pyright: ignore[reportReturnType] - as many as columns
 
     def checkpoints(
-        self, thread: str, namespace: str, ids: Sequence[Value]
+        self, thread: str, namespace: str, ids: Sequence[Value], passed: int = 0
     ) -> list[tuple[Held | Lost, Value]]:
         """Give the checkpoints of some ids, which stand next to each other in the index."""
         where = self._where(thread, namespace) or {}
         columns, order = (self._id, "type", "checkpoint", "metadata"), (self._id,)
         decode = self._serde.checkpoint
-        if None in ids or len(set(ids)) < len(ids):
-            return self._one_by_one(where, columns, ids)
+        if passed or None in ids or len(set(ids)) < len(ids):
+            return self._one_by_one(where, columns, ids, passed)
         found: dict[Value, tuple[Held | Lost, Value]] = {}
         first = self._rows(CHECKPOINTS, columns, where={**where, self._id: ids[0]}, most=1)
         for name, kind, data, about in first:
@@ -154,15 +159,20 @@ class SqliteThreads:
         return [found.get(each, _GONE) for each in ids]
 
     def _one_by_one(
-        self, where: dict[str, Value], columns: Sequence[str], ids: Sequence[Value]
+        self, where: dict[str, Value], columns: Sequence[str], ids: Sequence[Value], passed: int
     ) -> list[tuple[Held | Lost, Value]]:
         """Give checkpoints of which some have no id, behind which nothing stands, or the same."""
-        found: dict[Value, list[tuple[Held | Lost, Value]]] = {}
-        for each in dict.fromkeys(ids):
-            rows = self._rows(CHECKPOINTS, columns, where={**where, self._id: each})
-            decode = self._serde.checkpoint
-            found[each] = [(decode(kind, data), about) for _, kind, data, about in rows]
-        return [_next_of(found[each]) for each in ids]
+        decode = self._serde.checkpoint
+        found: list[tuple[Held | Lost, Value]] = []
+        for each, count in Counter(ids).items():
+            end = passed + count
+            rows = self._rows(CHECKPOINTS, columns, where={**where, self._id: each}, most=end)
+            own = [
+                (decode(kind, data), about) for _, kind, data, about in islice(rows, passed, end)
+            ]
+            found += own + [_GONE] * (count - len(own))
+            passed = 0
+        return found
 
     def writes(
         self, thread: str, namespace: str, first: Value, last: Value, *, values: bool
@@ -181,18 +191,20 @@ class SqliteThreads:
         rows = self._rows(
             WRITES, columns, order=(self._id, *order), where=where, after=(first, "", _LOWEST)
         )
-        # Ids of one kind have an order; a blob stands behind each text.
-        kind = type(last)
-        for row in rows:
-            if type(row[0]) is kind and row[0] > last:  # pyright: ignore[reportOperatorIssue] - of one kind
+        while some := list(islice(rows, SOME_WRITES)):
+            # They ascend: where the last of some is not behind the end, none is.
+            if _is_behind(some[-1][0], last):
+                yield from takewhile(lambda row: not _is_behind(row[0], last), some)  # pyright: ignore[reportReturnType] - as many as columns
                 return
-            yield row  # pyright: ignore[reportReturnType] - as many as columns
+            yield from some  # pyright: ignore[reportReturnType] - as many as columns
 
-    def stored(self, thread: str, namespace: str, key: Value) -> tuple[str | None, Value]:
+    def stored(
+        self, thread: str, namespace: str, key: Value, passed: int = 0
+    ) -> tuple[str | None, Value]:
         """Give the type and bytes of the body of one checkpoint."""
         where = {**(self._where(thread, namespace) or {}), self._id: key}
-        rows = self._rows(CHECKPOINTS, ("type", "checkpoint"), where=where, most=1)
-        kind, data = next(rows, (None, None))
+        rows = self._rows(CHECKPOINTS, ("type", "checkpoint"), where=where, most=passed + 1)
+        kind, data = next(islice(rows, passed, None), (None, None))
         return (kind if isinstance(kind, str) else None), data
 
     def stamps(self, thread: str, namespace: str) -> Sequence[int]:
@@ -212,7 +224,8 @@ class SqliteThreads:
 
     def findings(self) -> Sequence[Finding]:
         """Give what is wrong with the database."""
-        told = [finding(Code.UNREADABLE, each) for each in (*self._database.damage, *self._broken)]
+        damage = map(_in_one_line, self._database.damage)
+        told = [finding(Code.UNREADABLE, each) for each in (*damage, *self._broken)]
         if self._database.bad_texts:
             what = "the database holds text that is no UTF-8"
             told.append(finding(Code.BAD_UTF8, what, hint="what is none is shown as U+FFFD"))
@@ -268,11 +281,19 @@ class SqliteThreads:
             self._broken[f"the rows of {table} end here: {error.message}"] = None
 
 
-_GONE = (Lost({"$opaque": "None", "size": 0, "sha256": ""}, "the row is gone"), None)
+def _is_behind(key: Value, last: Value) -> bool:
+    """Tell whether an id is behind another: those of one kind have an order."""
+    ids: list[Any] = [key, last]
+    return type(key) is type(last) and bool(ids[0] > ids[1])
 
 
-def _next_of(held: list[tuple[Held | Lost, Value]]) -> tuple[Held | Lost, Value]:
-    return held.pop(0) if len(held) > 1 else held[0] if held else _GONE
+_GONE = (gone("the row is gone"), None)
+
+
+def _in_one_line(damage: str) -> str:
+    """Say what SQLite says on several lines, without the one that names the database."""
+    lines = [each for each in damage.splitlines() if not each.startswith("***")]
+    return f"the database is damaged: {'; '.join(lines)}"
 
 
 def _has_settled(seen: Seen) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import ClassVar, Self
 
 import msgspec
@@ -45,6 +46,8 @@ NEWEST = 200
 """Sessions that are named."""
 A_FEW = 20
 
+_HOLDING = frozenset((STRING, HASH, DOCUMENT))
+"""The kinds of keys that may hold a state by themselves."""
 _PAST = HISTORY[:-1]
 """What stands behind the name of a thread in the key that lists its past."""
 _STATES = ("state", "state_json", "data", "payload", "snapshot", "checkpoint", "body")
@@ -130,18 +133,12 @@ class RedisStore(DocumentStore):
 
     def sessions_named(self, beginning: str) -> Sequence[SessionId]:
         """Give the ids that are or begin with a text, a few of them."""
-        exact = [SessionId(beginning)] if self.is_there(SessionId(beginning)) else []
+        key = self._key(beginning)
+        is_there = any(self._keys.kinds([key, f"{key}{_PAST}"]))
         pattern = f"{_escaped(self._prefix + beginning)}*"
-        found = map(SessionId, self._threads(self._keys.keys(pattern, most=KEYS)))
-        return list(dict.fromkeys((*exact, *found)))[:A_FEW]
-
-    def is_there(self, session: SessionId) -> bool:
-        """Tell whether there is a thread of a name."""
-        key = self._key(session)
-        if any(self._keys.kinds([key, f"{key}{_PAST}"])):
-            return True
-        past = self._keys.keys(f"{_escaped(key + HISTORY)}*", most=1)
-        return next(past, None) is not None
+        found = self._threads(self._keys.keys(pattern, most=KEYS))
+        exact = [beginning] if is_there or beginning in found else []
+        return [SessionId(each) for each in dict.fromkeys((*exact, *found))][:A_FEW]
 
     def _key(self, session: str) -> str:
         return f"{self._prefix}{self._named.get(session, session)}"
@@ -163,9 +160,8 @@ class RedisStore(DocumentStore):
         current = self._key(session)
         (kind,) = self._keys.kinds([current])
         told: list[Finding] = []
-        places = [*self._past(current, told)]
-        if kind in {STRING, HASH, DOCUMENT}:
-            places.append(_Place(current, kind or ""))
+        places = self._past(current, told)
+        places += self._holding([(current, kind)], told)
         if not places:
             raise no_session(self.location, session)
         fields = self._fields(current) if kind == HASH else {}
@@ -187,35 +183,46 @@ class RedisStore(DocumentStore):
             findings=tuple(told),
         )
 
-    def _past(self, current: str, told: list[Finding]) -> Iterator[_Place]:
+    def _past(self, current: str, told: list[Finding]) -> list[_Place]:
         """Give where the past states of a thread are, the first one first."""
         listing = f"{current}{_PAST}"
         (kind,) = self._keys.kinds([listing])
         if kind == LIST:
-            yield from self._items(listing)
-            return
+            return self._items(listing)
         if kind == ZSET:
             named = [_named_by(member, current) for member, _ in self._keys.members(listing)]
         else:
             found = self._keys.keys(f"{_escaped(current + HISTORY)}*")
             named = [each for each in found if split_history(each)[0] == current]
         kinds = self._keys.kinds(named)
-        gone = [key for key, each in zip(named, kinds, strict=True) if each is None]
+        gone = kinds.count(None)
         if gone:
-            what = f"{counted(len(gone), 'past state')} that {listing} names: gone"
+            what = f"{counted(gone, 'past state')} that {listing} names: gone"
             told.append(finding(Code.EXPIRES, what, hint="their time to live has ended"))
-        there = [_Place(key, each) for key, each in zip(named, kinds, strict=True) if each]
-        there = [each for each in there if each.kind in {STRING, DOCUMENT}]
-        yield from sorted(there, key=lambda each: (split_history(each.key)[1] or 0, each.key))
+        there = self._holding(zip(named, kinds, strict=True), told)
+        return sorted(there, key=lambda each: (split_history(each.key)[1] or 0, each.key))
 
-    def _items(self, listing: str) -> Iterator[_Place]:
+    def _holding(
+        self, keys: Iterable[tuple[str, str | None]], told: list[Finding]
+    ) -> list[_Place]:
+        """Give those keys that can hold a state, by their kinds; of others, say so."""
+        there = [_Place(key, kind) for key, kind in keys if kind is not None]
+        places = [each for each in there if each.kind in _HOLDING]
+        others = [each for each in there if each.kind not in _HOLDING]
+        if others:
+            first = others[0]
+            what = f"{counted(len(others), 'key')} with no state, the first a {first.kind}"
+            told.append(finding(Code.UNREADABLE, f"{what}: {_shown(first.key)}"))
+        return places
+
+    def _items(self, listing: str) -> list[_Place]:
         """Give the items of a list, the first state first, whichever end is written to."""
         count = self._keys.length(listing)
         ends = [*self._keys.items(listing, 0, 0), *self._keys.items(listing, -1, -1)]
         first, last = map(_rank, ends) if len(ends) > 1 else ((), ())
         # An item keeps its number as others are added: it is counted from the end that stands.
         numbers = range(-1, -count - 1, -1) if first > last else range(count)
-        return (_Place(listing, LIST, number) for number in numbers)
+        return [_Place(listing, LIST, number) for number in numbers]
 
     def values(self, index: Index, rows: Sequence[int]) -> list[Value | LookupError]:
         """Give what rows hold."""
@@ -227,12 +234,23 @@ class RedisStore(DocumentStore):
             for row, value in zip(mine, values, strict=True):
                 found[row] = self._gone(places[row].key) if value is None else value
         for row, place in places.items():
-            if place.kind == LIST:
-                items = self._keys.items(place.key, place.item, place.item)
-                found[row] = items[0] if items else self._gone(place.key)
-            elif place.kind == HASH:
+            if place.kind == HASH:
                 found[row] = _state_in(self._fields(place.key)) or self._gone(place.key)
+        listed = sorted((each.item, row) for row, each in places.items() if each.kind == LIST)
+        for _, run in groupby(enumerate(listed), lambda each: each[1][0] - each[0]):
+            found |= self._listed(places, [row for _, (_, row) in run])
         return [found[row] for row in rows]
+
+    def _listed(
+        self, places: Mapping[int, _Place], rows: Sequence[int]
+    ) -> Iterator[tuple[int, Value | LookupError]]:
+        """Give what rows hold that are neighbours in a list, asked for at once."""
+        key, first, last = places[rows[0]].key, places[rows[0]].item, places[rows[-1]].item
+        items = self._keys.items(key, first, last)
+        # Of a list that was cut those are there that are nearest to the end it is counted from.
+        missing = [self._gone(key)] * (len(rows) - len(items))
+        values = (*missing, *items) if first < 0 else (*items, *missing)
+        return zip(rows, values, strict=True)
 
     def _gone(self, key: str) -> LookupError:
         is_long = key in self._keys.too_long

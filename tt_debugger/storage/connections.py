@@ -212,7 +212,7 @@ class Connections:
             connection = psycopg.connect(
                 make_conninfo(address, **told), autocommit=True, prepare_threshold=None
             )
-        except psycopg.Error as error:
+        except Exception as error:  # noqa: BLE001 - what is in an address may break the driver
             problem = no_connection(self._location, str(error))
         else:
             self.version = connection.info.server_version

@@ -61,6 +61,7 @@ _CONFIG = """\
 \tuntrackedCache = false
 \talternateRefsCommand =
 \tcommitGraph = false
+\tmultiPackIndex = false
 \tsshCommand = false
 \taskPass =
 \tpager = cat
@@ -248,22 +249,34 @@ class Log:
         """What git said where it could not go on; known once all came."""
 
     def of(self, tips: Sequence[str], without: Sequence[str] = ()) -> Iterator[bytes]:
-        """Give what git tells of all that some commits lead to, but for what others lead to.
+        """Ask for all that some commits lead to, but for what others lead to; give the answer.
 
-        What is not there is passed by.
+        Git works on it from now on. What is not there is passed by.
         """
-        try:
+        with self._noticed():
             if tips:
                 self._ask(_lines([*tips, *(f"^{each}" for each in without)]))
+                return self._answer()
+        end(self._process)
+        return iter(())
+
+    def _answer(self) -> Iterator[bytes]:
+        try:
+            with self._noticed():
                 while part := _part(self._process, _CHUNK):
                     yield part
                 if self._process.wait(STILL):
                     said = _said(self._process)
                     self.failed = said or f"git ended with {self._process.returncode}"
-        except (TimeoutError, subprocess.TimeoutExpired):
-            self.failed = f"git gave nothing for {STILL:.0f} seconds"
         finally:
             end(self._process)
+
+    @contextmanager
+    def _noticed(self) -> Generator[None]:
+        try:
+            yield
+        except (TimeoutError, subprocess.TimeoutExpired):
+            self.failed = f"git gave nothing for {STILL:.0f} seconds"
 
     def _ask(self, asked: bytes) -> None:
         if self._process.stdin is None:

@@ -56,6 +56,24 @@ _TID_RANGES = 140_000
 _LENGTH_KNOWN = (17, 25, 1042, 1043)
 """Bytes and texts tell how long they are; of others only what they take in the table is known."""
 
+_TEXT = "text"
+_COMPARED = {
+    16: "bool",
+    20: "int8",
+    21: "int2",
+    23: "int4",
+    26: "oid",
+    1042: "bpchar",
+    1082: "date",
+    1083: "time",
+    1114: "timestamp",
+    1184: "timestamptz",
+    1266: "timetz",
+    1700: "numeric",
+    2950: "uuid",
+}
+"""The server's own types whose values are not compared with texts, by their numbers."""
+
 
 class PostgresDatabase:
     """A database of a server, open for reading; see `storage.tables.Tables`.
@@ -144,12 +162,13 @@ class PostgresDatabase:
         table: str,
         columns: Sequence[str],
         keys: Sequence[str],
-        values: Sequence[Sequence[str]],
+        values: Sequence[Sequence[str | int]],
         where: Mapping[str, str] | None = None,
     ) -> Iterator[tuple[Value, ...]]:
-        """Go over the rows whose columns of text have one of several values each, in no order.
+        """Go over the rows whose columns have one of several values each, in no order.
 
-        All of them must have the values of `where` in common.
+        All of them must have the values of `where` in common. Raises StoreError where a column is
+        of a type that somebody added, and is not compared with texts.
         """
         if not {*keys, *(where or {})} <= set(self.tables[table].columns):
             return
@@ -162,13 +181,22 @@ class PostgresDatabase:
         table: str,
         columns: Sequence[str],
         keys: Sequence[str],
-        values: Sequence[Sequence[str]],
+        values: Sequence[Sequence[str | int]],
         where: Mapping[str, str],
     ) -> Iterator[tuple[Value, ...]]:
         from psycopg import sql
 
-        # Arrays keep the question as short for many keys as for one.
-        arrays = _listed([sql.SQL("%s::text[]")] * len(keys))
+        # Arrays keep the question as short for many keys as for one; of the type of the column
+        # they are found in its index.
+        types = self._places[table].types
+        arrays = _listed(
+            [
+                sql.SQL("%s::text[]::{}[]").format(
+                    sql.Identifier(_COMPARED.get(types[key], _TEXT))
+                )
+                for key in keys
+            ]
+        )
         names = [sql.Identifier(f"v{number}") for number in range(len(keys))]
         joined = [
             sql.SQL("{} = v.{}").format(_column(key), name)
@@ -178,7 +206,7 @@ class PostgresDatabase:
         query = self._selection(table, columns) + sql.SQL(" JOIN unnest({}) v ({}) ON {}").format(
             arrays, _listed(names), sql.SQL(" AND ").join(joined)
         )
-        lists = [[each[place] for each in values] for place in range(len(keys))]
+        lists = [[str(each[place]) for each in values] for place in range(len(keys))]
         given = [*lists, *where.values()]
         is_short = len(values) <= _BATCH
         return self._answers(table, len(columns), query, given, is_short=is_short)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 
 import msgspec
@@ -99,11 +99,12 @@ def tables_in(connections: Connections) -> Found:
     """
     schemas = connections.schemas()
     with connections.question(CATALOGUE) as connection:
-        rows = connection.execute(_TABLES, (schemas, MOST_TABLES)).fetchall()
+        rows = connection.execute(_TABLES, (schemas, MOST_TABLES + 1)).fetchall()
     tables: dict[str, Table] = {}
     places: dict[str, Place] = {}
     left_out: list[str] = []
-    for _, about in groupby(rows, key=itemgetter(0)):
+    every = groupby(rows, key=itemgetter(0))
+    for _, about in islice(every, MOST_TABLES):
         each = list(about)
         oid, schema, name, kind, has_security, is_searched, is_unsafe = each[0][:7]
         known_as = name if is_searched and name not in tables else f"{schema}.{name}"
@@ -126,6 +127,8 @@ def tables_in(connections: Connections) -> Found:
         tables[known_as] = Table(
             known_as, tuple(places[known_as].types), tuple(column for _, column in key)
         )
+    if next(every, None) is not None:
+        left_out.append(f"the database has more than {MOST_TABLES:,} tables: no others are read")
     connections.read_as_values(
         {each for place in places.values() for each in place.types.values()}
     )

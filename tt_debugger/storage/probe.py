@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice
 from pathlib import Path, PurePath
 
 from tt_debugger.errors import CannotReadError
@@ -20,6 +21,8 @@ MOST_HEADS = 8
 """Files in a folder whose first bytes are looked at."""
 MOST_KEYS = 1_000
 """Keys of a server that are looked at."""
+_LOOKED_FOR = "checkpoint*"
+"""Which of them are looked for first: in a large cache they would not be among so few."""
 
 
 class DatabaseProbe(Probe, frozen=True):
@@ -148,7 +151,8 @@ def _server_probe(location: str) -> Probe:
     from tt_debugger.storage.redis import RedisKeys
 
     with RedisKeys(location) as server:
-        keys = list(server.keys(most=MOST_KEYS))
+        first = server.keys(_LOOKED_FOR, most=MOST_KEYS)
+        keys = list(islice(dict.fromkeys(chain(first, server.keys(most=MOST_KEYS))), MOST_KEYS))
         kinds = zip(keys, server.kinds(keys), strict=True)
         found = tuple((key, kind) for key, kind in kinds if kind is not None)
     return RedisProbe(location, name, b"", 1, keys=found)

@@ -222,7 +222,7 @@ class RedisKeys:
             for place, (first, *_) in enumerate(commands):
                 if isinstance(found[place], redis.RedisError):
                     found[place] = _unless_worse(first, found[place])
-        except (redis.RedisError, OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - an option of the address may break the driver
             problem = refused_by_redis(self.location, error)
         else:
             return found
@@ -245,7 +245,7 @@ def _client(location: str) -> Any:
         pool = cast("Any", redis.ConnectionPool)(**{**patience, **said, **mine})
         client: Any = redis.Redis(connection_pool=pool)
         client.response_callbacks.clear()
-    except (redis.RedisError, ValueError, TypeError) as error:
+    except Exception as error:  # noqa: BLE001 - an option of the address may break the driver
         problem = refused_by_redis(location, error)
     else:
         return client

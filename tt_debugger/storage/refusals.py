@@ -81,6 +81,11 @@ _REDIS_REASONS = (
     (("Timeout",), "the server does not answer in time", _LATER),
     (("max number of clients",), _NO_ROOM, _LATER),
     (("ConnectionError", "OSError"), "no server answers there", _NOT_THERE),
+    (
+        ("TypeError", "AttributeError"),
+        "the driver does not take the options of the address",
+        "leave out what stands behind the ? in it",
+    ),
 )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -49,7 +49,8 @@ _LOGGED = re.compile(
 )
 _PACKED = re.compile(rb"^([0-9a-f]{40}(?:[0-9a-f]{24})?) (refs/[^\n]+)$", re.MULTILINE)
 _NO_NAME = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)|[/.]\Z")
-_SETTING = re.compile(rb"^\s*(\w+)\s*=\s*\"?([\w-]+)", re.MULTILINE)
+# Within a line: past line ends it would search the rest of the file anew from each of them.
+_SETTING = re.compile(rb"^[ \t]*(\w+)[ \t]*=[ \t]*\"?([\w-]+)", re.MULTILINE)
 _NOT_FILES = ("/proc", "/sys", "/dev", "/net")
 """Where a path leads to what only looks like files, or to another machine."""
 
@@ -123,12 +124,18 @@ def repository_at(location: str) -> Repository | None:
 def refs_of(repository: Repository, *, with_logs: bool = True) -> Refs:
     """Read all refs as they are now, and unless it must be quick what their logs have."""
     named = _named(repository.shared)
-    head, branch = _resolved(_note(repository.own / "HEAD"), named)
-    names = {name: _resolved(value, named)[0] for name, value in named.items()}
+    head, branch = _resolved(_note(repository.own / "HEAD"), named.get)
+    names = {name: _resolved(value, named.get)[0] for name, value in named.items()}
     found = {name: value for name, value in names.items() if value is not None}
     worktrees = dict(_worktrees(repository.shared, named))
     logged = tuple(dict.fromkeys(_logged(repository))) if with_logs else ()
     return Refs(head, branch, found, worktrees, logged, shallow_of(repository))
+
+
+def head_of(repository: Repository) -> str | None:
+    """Give the hash that HEAD leads to, None for none; no other refs are read for it."""
+    shared = repository.shared
+    return _resolved(_note(repository.own / "HEAD"), lambda name: _named_in(shared, name))[0]
 
 
 def shallow_of(repository: Repository) -> tuple[str, ...]:
@@ -224,7 +231,17 @@ def _named(shared: Path) -> dict[str, bytes]:
     return dict(sorted(named.items()))
 
 
-def _resolved(value: bytes, named: Mapping[str, bytes]) -> tuple[str | None, str | None]:
+def _named_in(shared: Path, name: str) -> bytes | None:
+    """Give what one ref says, as `_named` does for all."""
+    above = Path(name).parents[:-1]
+    if all(_is_folder(shared / each) for each in above) and (own := _note(shared / name).strip()):
+        return own
+    line = rb"^(%s) %s$" % (_HASH.pattern, re.escape(os.fsencode(name)))
+    packed = re.search(line, _read(shared / "packed-refs", _LARGEST_BOOK), re.MULTILINE)
+    return None if packed is None else packed[1]
+
+
+def _resolved(value: bytes, named: Callable[[str], bytes | None]) -> tuple[str | None, str | None]:
     """Give the hash that a ref leads to, None for none, and the last ref on the way."""
     branch = None
     for _ in range(_MOST_STEPS):
@@ -232,13 +249,13 @@ def _resolved(value: bytes, named: Mapping[str, bytes]) -> tuple[str | None, str
         if not value.startswith(b"ref:"):
             break
         branch = _name(value[4:].strip())
-        value = named.get(branch or "", b"")
+        value = (branch and named(branch)) or b""
     return (value.decode() if _HASH.fullmatch(value) else None), branch
 
 
 def _worktrees(shared: Path, named: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
     for folder in _folders_in(shared / "worktrees"):
-        head = _resolved(_note(folder / "HEAD"), named)[0]
+        head = _resolved(_note(folder / "HEAD"), named.get)[0]
         if head is not None:
             yield _text(os.fsencode(folder.name)), head
 

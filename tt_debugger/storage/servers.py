@@ -28,6 +28,7 @@ _SCHEMES = {
     SOCKET: SOCKET,
 }
 _BEGIN = re.compile(r"([a-z][a-z0-9.-]*)(?:\+[a-z0-9_.-]*)?://", re.IGNORECASE)
+_LIKE = re.compile(r"\A\s*[a-z][a-z0-9+.-]+(?::/{1,2}|//)\S*@|\bpassword\s*=", re.IGNORECASE)
 _PORTS = {POSTGRES: "5432", REDIS: "6379", REDIS_TLS: "6379"}
 _WRITTEN = (
     "write it as postgresql://user:password@host:port/database or redis://user:password@host:port/0,"
@@ -61,6 +62,11 @@ def is_server(text: str) -> bool:
     """Tell whether a text is an address that `admitted` takes."""
     begin = _BEGIN.match(text)
     return begin is not None and begin[1].lower() in _SCHEMES
+
+
+def looks_like_address(text: str) -> bool:
+    """Tell whether a text may hold a login: an address of another kind, or a misspelt one."""
+    return _LIKE.search(text) is not None
 
 
 def split(text: str) -> tuple[str, str | None]:
@@ -114,6 +120,8 @@ def _address(text: str) -> Address:
     assert begin is not None  # noqa: S101 - is_server said so
     scheme = _SCHEMES[begin[1].lower()]
     try:
+        # A byte that is no text has no form in an address.
+        text.encode()
         parts = urlsplit(f"{scheme}://{text[begin.end() :]}")
         query = parse_qs(parts.query, keep_blank_values=True)
     except ValueError:

@@ -186,7 +186,7 @@ class ListingView(msgspec.Struct, frozen=True):
             Sort.PROJECT: (entry.project, palette.lane),
             Sort.NAME: (entry.title, palette.text if facts else palette.dim),
             Sort.NEWEST: (age_text(entry.time, self.now), palette.dim),
-            Sort.SIZE: (count_text(entry.size), palette.dim),
+            Sort.SIZE: (count_text(entry.size) if entry.size else "", palette.dim),
         }
         if sort in known:
             return known[sort]
@@ -234,7 +234,13 @@ def _aligned(text: str, width: int, glyphs: Glyphs, column: Column) -> str:
 
 
 def age_text(time: float, now: float) -> str:
-    """Give how long ago a time is: 3m, 2h, 5d; after a week its day, after a year its month."""
+    """Give how long ago a time is: 3m, 2h, 5d; after a week its day, after a year its month.
+
+    Nothing for a time of 0.
+    """
+    if not time:
+        # Of what has no file and no time nothing is known.
+        return ""
     age = now - time
     if age < MINUTE:
         return "now"
@@ -362,7 +368,7 @@ class PreviewView(msgspec.Struct, frozen=True):
         yield "file", entry.name if not self.is_beside else _from_home(entry.location, self.home)
         if self.is_beside:
             yield "session", entry.session or ""
-        yield "size", f"{count_text(entry.size)} bytes"
+        yield "size", f"{count_text(entry.size)} bytes" if entry.size else ""
         if facts.began is not None and facts.ended is not None:
             took = duration_text(facts.ended - facts.began)
             yield "began", self._moment(facts.began)

@@ -76,7 +76,7 @@ class ProjectsView(msgspec.Struct, frozen=True):
         facts = entry.facts
         return (
             age_text(entry.time, self.now),
-            count_text(entry.size),
+            count_text(entry.size) if entry.size else "",
             *("" if facts is None else number_text(facts, each) for each in _NUMBERS),
         )
 

@@ -134,11 +134,16 @@ def _searched(location: str | None, sought: Sought, count: _Count) -> Generator[
     if fragment is not None and not (is_folder(path) and not is_session(path)):
         no_point(fragment)
         with Debugger.open(path, fragment.session) as debugger:
-            output.narrate_others(debugger.others, path)
-            count.of += 1
-            is_one = fragment.session is None and not debugger.others
-            scope = "" if is_one else f"{quoted(debugger.session.id)}:"
-            yield _Hits(debugger, f"{path}#{scope}", _hits(debugger, sought))
+            others = debugger.others
+            for name in (None, *reversed(others)):
+                count.of += 1
+                if name is None:
+                    scope = f"{quoted(debugger.session.id)}:" if debugger.is_one_of_several else ""
+                    yield _Hits(debugger, f"{path}#{scope}", _hits(debugger, sought))
+                    continue
+                with Debugger.open(path, name) as other:
+                    scope = f"{path}#{quoted(name)}:"
+                    yield _Hits(other, scope, _hits(other, sought))
         return
     discovery = Discovery(path)
     found = ordered((each for each in discovery if each is not None), Sort.NEWEST)

@@ -51,8 +51,9 @@ def comparable(old: Side, new: Side) -> Comparable:
     shared = [_within(one, other) for one, other in (sides, sides[::-1])]
     if not any(map(any, (each.values() for each in shared))):
         # Nothing to compare is not the same as nothing that differs.
-        whole, other = ({MESSAGES: [], **each} for each in sides)
-        return Comparable(whole, other, is_normal=True, left_out=tuple(unread))
+        for each in sides:
+            each.setdefault(MESSAGES, [])
+        return Comparable(*sides, is_normal=True, left_out=tuple(unread))
     unread |= dict.fromkeys(key for each in sides for key in each if key not in shared[0])
     known = {path for each in sides for path in as_map(each.get(FILES))}
     others = len(known) - len(as_map(shared[0].get(FILES)))

@@ -7,7 +7,8 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from operator import attrgetter
+from itertools import compress, count
+from operator import attrgetter, eq, lt
 from typing import Any
 
 import msgspec
@@ -15,13 +16,19 @@ import msgspec
 from tt_debugger.core.model import iso_time
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.formats.git_commits.agents import credits_agent, is_agent
+from tt_debugger.formats.git_commits.agents import crediting, is_agent
+from tt_debugger.formats.git_commits.mentions import Mentions
 from tt_debugger.formats.git_commits.trailers import trailers_of
-from tt_debugger.formats.git_commits.transcripts import sessions_in
+from tt_debugger.formats.git_commits.transcripts import MENTIONED, sessions_in
 
 FIELDS = "%H%x00%P%x00%ct%x00%an%x00%ae%x00%B"
 """What is asked of each commit of a log."""
 _COUNT = 6
+_LONGEST = 1 << 18
+"""Bytes of a message from which on its middle is not looked at."""
+_LONGEST_NAME = 1000
+_LONGEST_PARENTS = 24 * 41 * 65 - 1
+"""Bytes of parents that count: whole hashes of either length, far more than any merge has."""
 _SIGNED = re.compile(rb"([^<\n]*)<([^>\n]*)>(?: (-?[0-9]{1,18}))?")
 # No more than these: some codecs of Python unpack, or execute what they read.
 _ENCODING = re.compile(
@@ -94,9 +101,10 @@ def commits_in(parts: Iterable[bytes]) -> Iterator[Commit]:
     for part in parts:
         fields = (rest + part).split(b"\0")
         whole = (len(fields) - 1) // _COUNT * _COUNT
+        # What unpacks to gigabytes would be put together again with each part.
+        fields[-1] = fields[-1][:_LONGEST]
         rest = b"\0".join(fields[whole:])
-        columns = (fields[place:whole:_COUNT] for place in range(_COUNT))
-        yield from map(_commit, *columns)
+        yield from _commits(*(fields[place:whole:_COUNT] for place in range(_COUNT)))
 
 
 def commit_of(name: str, data: bytes) -> Commit:
@@ -106,22 +114,39 @@ def commit_of(name: str, data: bytes) -> Commit:
     parents = " ".join(record.parents)
     time = str(record.committer.time)
     said = (each.encode(errors="replace") for each in (name, parents, time, author, mail, message))
-    return _commit(*said)
+    return next(_commits(*([each] for each in said)))
 
 
-def _commit(
-    name: bytes, parents: bytes, time: bytes, author: bytes, mail: bytes, message: bytes
-) -> Commit:
-    own, lowered = name.decode(), message.lower()
-    who, is_agent = _who(author, mail)
-    return Commit(
+def _commits(
+    names: Sequence[bytes],
+    parents: Sequence[bytes],
+    times: Sequence[bytes],
+    authors: Sequence[bytes],
+    mails: Sequence[bytes],
+    messages: Sequence[bytes],
+) -> Iterator[Commit]:
+    """Give commits by columns: there are very many, and nearly all of them say little."""
+    own = list(map(bytes.decode, names))
+    people = [
+        _who(author[:_LONGEST_NAME], mail[:_LONGEST_NAME])
+        for author, mail in zip(authors, mails, strict=True)
+    ]
+    lowered = Mentions(list(map(bytes.lower, messages)))
+    by_agent = [is_agent for _, is_agent in people]
+    for place in crediting(lowered):
+        by_agent[place] = True
+    sessions: list[tuple[str, ...]] = [()] * len(own)
+    for place in lowered.of(MENTIONED):
+        sessions[place] = sessions_in(messages[place], own[place])
+    return map(
+        Commit,
         own,
-        parents.decode(),
-        _seconds(time),
-        who,
-        summary_line(_subject(message)),
-        is_agent or credits_agent(lowered),
-        sessions_in(message, lowered, own),
+        (each[:_LONGEST_PARENTS].decode() for each in parents),
+        map(_seconds, times),
+        [who for who, _ in people],
+        map(summary_line, map(_subject, messages)),
+        by_agent,
+        sessions,
     )
 
 
@@ -159,29 +184,42 @@ def record_of(data: bytes) -> Record:
 def in_order(commits: Iterable[Commit]) -> tuple[list[Commit], array[int]]:
     """Give commits parents first and else the oldest first, with the row of each first parent.
 
-    The order depends on the commits alone: one that is newer than all others is the last.
+    The order depends on the commits alone: one that is newer than all others is the last. Those
+    that are among their own ancestors, as no commits are, are left out with all that follow them.
     """
     every = list(commits)
+    # A log tells the newest first: what is nearly sorted is sorted soon.
+    every.reverse()
     every.sort(key=attrgetter("time"))
     rows = {each.name: row for row, each in enumerate(every)}
-    firsts = [rows.get(each.first, NO_ROW) for each in every]
-    if _is_in_order(every, firsts, rows):
-        return every, array("q", firsts)
-    every = _sorted(every, rows)
-    rows = {each.name: row for row, each in enumerate(every)}
-    return every, array("q", (rows.get(each.first, NO_ROW) for each in every))
+    firsts = _firsts(every, rows)
+    if not _is_in_order(every, firsts, rows):
+        every = _sorted(every, rows)
+        firsts = _firsts(every, {each.name: row for row, each in enumerate(every)})
+    return every, array("q", firsts)
+
+
+def _firsts(every: Sequence[Commit], rows: dict[str, int]) -> list[int]:
+    """Give the rows of the first parents."""
+    # Nearly all have one parent, whose hash is then the whole of `parents`.
+    found = list(map(rows.get, map(attrgetter("parents"), every)))
+    return [
+        rows.get(each.first, NO_ROW) if row is None else row
+        for row, each in zip(found, every, strict=True)
+    ]
 
 
 def _is_in_order(every: Sequence[Commit], firsts: Sequence[int], rows: dict[str, int]) -> bool:
     """Tell whether commits sorted by time are in the only order there is."""
-    before = None
-    for row, (each, first) in enumerate(zip(every, firsts, strict=True)):
-        if first >= row or (each.time == before and first != row - 1):
-            return False
-        if " " in each.parents and any(rows.get(name, -1) >= row for name in each.parents.split()):
-            return False
-        before = each.time
-    return True
+    if not all(map(lt, firsts, count())):
+        return False
+    times = list(map(attrgetter("time"), every))
+    # At one time as the one before it, and after it only if that is its parent.
+    together = compress(count(1), map(eq, times, times[1:]))
+    if any(firsts[row] != row - 1 for row in together):
+        return False
+    merges = ((row, each) for row, each in enumerate(every) if " " in each.parents)
+    return all(rows.get(name, -1) < row for row, each in merges for name in each.parents.split())
 
 
 def _sorted(every: Sequence[Commit], rows: dict[str, int]) -> list[Commit]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -20,7 +21,7 @@ from tt_debugger.formats.git_commits.transcripts import blob_of, file_of
 from tt_debugger.formats.git_commits.trees import Trees
 from tt_debugger.storage.extracts import extract
 from tt_debugger.storage.git import GitObjects
-from tt_debugger.storage.repository import Refs, refs_of, repository_at
+from tt_debugger.storage.repository import Refs, head_of, refs_of, repository_at
 from tt_debugger.store import Cursor, Loaded, Progress, unheard
 
 NEWEST = 100
@@ -59,8 +60,11 @@ class History:
     def tail(self) -> Session | None:
         """Give the newest commits on the way to what is checked out."""
         log = self._objects.log(FIELDS, most=NEWEST)
+        head = head_of(self._repository)
+        told = log.of([head] if head else ())
+        # Meanwhile git works.
         refs = refs_of(self._repository, with_logs=False)
-        newest = list(commits_in(log.of([refs.head] if refs.head else ())))
+        newest = list(commits_in(told))
         if len(newest) < NEWEST:
             return None
         known = Known(refs, *in_order(newest), is_whole=False)
@@ -115,12 +119,17 @@ class History:
         log = self._objects.log(FIELDS)
         refs = refs_of(self._repository)
         names = tips(refs)
-        commits = list(commits_in(log.of(names)))
-        lost: tuple[str, ...] = ()
-        if log.failed:
+        told = list(commits_in(log.of(names)))
+        ordered = in_order(told)
+        failed, lost = log.failed, ()
+        if len(ordered[0]) < len(told):
+            # Only who looks at its hash sees that a commit is none of those that are named so.
+            failed = "some commits come before themselves"
+        if failed:
             commits, missing = walked(self._objects, names, frozenset(refs.shallow))
-            lost = (f"git could not read all of it: {log.failed}",) if missing else ()
-        return Known(refs, *in_order(commits), lost, is_partial=self._objects.is_partial)
+            ordered = in_order(commits)
+            lost = (f"git could not read all of it: {failed}",) if missing else ()
+        return Known(refs, *ordered, lost, is_partial=self._objects.is_partial)
 
     def _grown(self, known: Known, refs: Refs) -> Known | None:
         """Give what was known with the commits that are new, None where all must be read.
@@ -146,9 +155,9 @@ class History:
         return msgspec.structs.replace(known, refs=refs, commits=every, parents=parents)
 
     def _loaded(self, known: Known, heads: Heads | None = None) -> Loaded:
-        names = {each.name for each in known.commits}
-        odd = [each for each in known.refs.names.values() if each not in names]
-        session = session_of(self._repository, known, peeled(self._objects, odd), heads)
+        # The hashes of refs are few; those of commits make no set of their own.
+        odd = set(known.refs.names.values()).difference(map(attrgetter("name"), known.commits))
+        session = session_of(self._repository, known, peeled(self._objects, sorted(odd)), heads)
         return Loaded(session, Cursor(_Position(known, session)))
 
     def _tree_of(self, commit: str) -> str:

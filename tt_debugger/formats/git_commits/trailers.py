@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tt_debugger.core.json import as_list
 
@@ -20,17 +20,12 @@ def trailers_of(message: str) -> dict[str, str | list[str]]:
     quarter of them, one of git's own among these. A line that begins with a space goes on with
     the one before.
     """
-    found: dict[str, str | list[str]] = {}
+    found: dict[str, list[str]] = {}
     spelled: dict[str, str] = {}
     for key, value in _pairs(_block(message.split("\n"))):
         # Keys are one whatever the case; the first spelling is shown.
-        key = spelled.setdefault(key.lower(), key)  # noqa: PLW2901 - the one that counts
-        known = found.get(key)
-        if known is None:
-            found[key] = value
-        else:
-            found[key] = [*(known if isinstance(known, list) else (known,)), value]
-    return found
+        found.setdefault(spelled.setdefault(key.lower(), key), []).append(value)
+    return {key: values if len(values) > 1 else values[0] for key, values in found.items()}
 
 
 def values_of(trailers: Mapping[str, str | list[str]], key: str) -> list[str]:
@@ -68,16 +63,15 @@ def _block(lines: Sequence[str]) -> Sequence[str]:
     return block if is_block else ()
 
 
-def _pairs(block: Sequence[str]) -> list[tuple[str, str]]:
-    pairs: list[tuple[str, str]] = []
+def _pairs(block: Sequence[str]) -> Iterator[tuple[str, str]]:
+    pairs: list[tuple[str, list[str]]] = []
     goes_on = False
     for line in block:
         match = _TRAILER.match(line)
         if match is not None:
-            pairs.append((match[1], match[2].strip()))
+            pairs.append((match[1], [match[2].strip()]))
         elif goes_on and line[0].isspace():
-            key, value = pairs[-1]
-            pairs[-1] = key, f"{value} {line.strip()}".strip()
+            pairs[-1][1].append(line.strip())
             continue
         goes_on = match is not None
-    return pairs
+    return ((key, " ".join(lines).strip()) for key, lines in pairs)

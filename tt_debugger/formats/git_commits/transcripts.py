@@ -15,6 +15,8 @@ from tt_debugger.formats.git_commits.trees import Trees
 
 ENTIRE = "entire/checkpoints/v1"
 """The branch on which Entire keeps transcripts."""
+MENTIONED = (b"session", b"entire-")
+"""What is in each message that names a session, be it in capitals or not."""
 _FILE = "full.jsonl"
 _ID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _NAMED = re.compile(
@@ -29,13 +31,11 @@ _SESSION = "session "
 _IN_COMMIT = " in "
 
 
-def sessions_in(message: bytes, lowered: bytes, commit: str) -> tuple[str, ...]:
+def sessions_in(message: bytes, commit: str) -> tuple[str, ...]:
     """Give what the message of a commit calls the sessions that made it.
 
-    `lowered` is the message in lower case: nearly all name none, and that is soon seen.
+    None of `MENTIONED` is in one that names none.
     """
-    if b"session" not in lowered and b"entire-" not in lowered:
-        return ()
     return tuple(dict.fromkeys(_named(message, commit)))
 
 

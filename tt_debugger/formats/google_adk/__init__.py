@@ -60,8 +60,8 @@ class GoogleAdk(TranscriptRows):
         """Give the events of a session in the order in which ADK reads them."""
         own = self._sessions(database)[wanted]
         app, user, name = (own[key] for key in _SESSION)
-        stored = as_map(json_of(own["state"]).value)
-        shared = {
+        ended = {
+            **self._scoped(database, "sessions", "", {key: own[key] for key in _SESSION}),
             **self._scoped(database, "app_states", "app:", {"app_name": app}),
             **self._scoped(database, "user_states", "user:", {"app_name": app, "user_id": user}),
         }
@@ -70,7 +70,6 @@ class GoogleAdk(TranscriptRows):
         is_old = events is not None and "event_data" not in events.columns
         columns = _OLD if is_old else ("id", "timestamp", "event_data")
         rows = self.rows(database, "events", columns, order=["timestamp", "id"], where=where)
-        ended = {**stored, **shared}
         if is_old:
             pieces, findings = _old_pieces(rows, ended)
             start: Mapping[str, Any] = {}
@@ -90,7 +89,7 @@ class GoogleAdk(TranscriptRows):
         What was written to last comes last.
         """
         order = ["update_time", "create_time", "id"]
-        found = list(self.rows(database, "sessions", (*_SESSION, "state"), order=order))
+        found = list(self.rows(database, "sessions", _SESSION, order=order))
         count = Counter(each["id"] for each in found)
         return {
             str(each["id"])
@@ -102,7 +101,7 @@ class GoogleAdk(TranscriptRows):
     def _scoped(
         self, database: Database, table: str, scope: str, where: Mapping[str, Value]
     ) -> dict[str, Any]:
-        """Give the state of an app or a user, by the keys that it has in that of a session."""
+        """Give what a table holds of a state, by the keys that it has in that of a session."""
         found = self.rows(database, table, ["state"], where=where)
         values = (as_map(json_of(each["state"]).value) for each in found)
         return {f"{scope}{key}": value for each in values for key, value in each.items()}

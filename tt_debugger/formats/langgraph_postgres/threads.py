@@ -11,7 +11,7 @@ from tt_debugger.core.json import as_map
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.langgraph_postgres.bodies import body_of
 from tt_debugger.formats.langgraph_postgres.values import SharedValues
-from tt_debugger.formats.shared.langgraph import Held, IndexRow, Lost, Serde, WriteRow
+from tt_debugger.formats.shared.langgraph import Held, IndexRow, Lost, Serde, WriteRow, gone
 from tt_debugger.storage.postgres import ROW_VERSION, PostgresDatabase
 from tt_debugger.storage.tables import Value
 
@@ -129,7 +129,9 @@ class PostgresThreads:
         for name, parent, metadata in found:
             yield name, parent, metadata, None
 
-    def checkpoints(self, thread: str, namespace: str, ids: Sequence[Value]) -> list[_Body]:
+    def checkpoints(
+        self, thread: str, namespace: str, ids: Sequence[Value], passed: int = 0
+    ) -> list[_Body]:
         """Give the checkpoints of some ids, with the values that they share with others."""
         where = _where(thread, namespace)
         if self._is_shallow:
@@ -162,7 +164,9 @@ class PostgresThreads:
         end = str(last)
         yield from takewhile(lambda row: str(row[0]) <= end, rows)  # pyright: ignore[reportReturnType] - as many as columns
 
-    def stored(self, thread: str, namespace: str, key: Value) -> tuple[str | None, Value]:
+    def stored(
+        self, thread: str, namespace: str, key: Value, passed: int = 0
+    ) -> tuple[str | None, Value]:
         """Give the body of one checkpoint, without the values that it shares."""
         where: dict[str, Value] = {**_where(thread, namespace)}
         if not self._is_shallow:
@@ -320,7 +324,7 @@ class PostgresThreads:
         return self._database.among(name, columns, (key,), wanted, where) if is_there else iter(())
 
 
-_GONE: _Body = (Lost({"$opaque": "None", "size": 0, "sha256": ""}, "the row is gone"), None)
+_GONE: _Body = (gone("the row is gone"), None)
 
 
 def _where(thread: str, namespace: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding, finding
-from tt_debugger.formats.shared.langgraph import Held, IndexRow, Lost, Serde, WriteRow
+from tt_debugger.formats.shared.langgraph import Held, IndexRow, Lost, Serde, WriteRow, gone
 from tt_debugger.storage.keys import Keys
 from tt_debugger.storage.tables import Value
 
@@ -139,7 +139,7 @@ class RedisThreads:
             yield row.id, row.parent, row.metadata, None
 
     def checkpoints(
-        self, thread: str, namespace: str, ids: Sequence[Value]
+        self, thread: str, namespace: str, ids: Sequence[Value], passed: int = 0
     ) -> list[tuple[Held | Lost, Value]]:
         """Give the checkpoints of some ids."""
         wanted = set(ids)
@@ -175,7 +175,9 @@ class RedisThreads:
                 data,
             )
 
-    def stored(self, thread: str, namespace: str, key: Value) -> tuple[str | None, Value]:
+    def stored(
+        self, thread: str, namespace: str, key: Value, passed: int = 0
+    ) -> tuple[str | None, Value]:
         """Give the body of one checkpoint."""
         keys = [row.key for row in self._rows(thread, namespace) if row.id == key]
         return "json", next(map(_object_in, self._documents(keys)), None)
@@ -288,11 +290,10 @@ class RedisThreads:
 
     def _lost(self, key: str) -> Lost:
         why = "it is too long to be read" if key in self._keys.too_long else "it is gone"
-        return Lost(_NOTHING, why)
+        return gone(why)
 
 
-_NOTHING = {"$opaque": "None", "size": 0, "sha256": ""}
-_GONE: tuple[Lost, Value] = (Lost(_NOTHING, "it is gone"), None)
+_GONE: tuple[Lost, Value] = (gone("it is gone"), None)
 
 
 def _in_order(write: _Write) -> tuple[str, str, int]:

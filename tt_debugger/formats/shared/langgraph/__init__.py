@@ -7,7 +7,7 @@ a checkpoint, the nodes that run next, the index of a thread. What a format need
 from __future__ import annotations
 
 from tt_debugger.formats.shared.langgraph.held import Held, held_of
-from tt_debugger.formats.shared.langgraph.serde import Lost, Serde
+from tt_debugger.formats.shared.langgraph.serde import Lost, Serde, gone
 from tt_debugger.formats.shared.langgraph.store import LangGraphStore
 from tt_debugger.formats.shared.langgraph.threads import IndexRow, Threads, TreeRow, WriteRow
 
@@ -20,5 +20,6 @@ __all__ = (
     "Threads",
     "TreeRow",
     "WriteRow",
+    "gone",
     "held_of",
 )

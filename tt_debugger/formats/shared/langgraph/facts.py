@@ -35,6 +35,10 @@ class Facts(msgspec.Struct, frozen=True):
     """Whether a thread may not have come to what another one of the same graph knows."""
     known: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict[str, tuple[str, ...]])
     """The nodes of channels that were asked for."""
+    shown: dict[tuple[str, ...], tuple[str, ...]] = msgspec.field(
+        default_factory=dict[tuple[str, ...], tuple[str, ...]]
+    )
+    """Which of some channels are the user's, where that was asked."""
 
     def nodes_of(self, channel: str) -> tuple[str, ...]:
         """Give the nodes that a channel sets off: those that were learned, or that it names."""

@@ -18,9 +18,11 @@ def next_of(held: Held, facts: Facts, *, has_tasks: bool) -> list[str] | None:
     is_old = held.version < WITH_EDGES
     nodes: dict[str, None] = {}
     is_unsure = False
-    channels, nodes_of = held.channel_values, facts.nodes_of
+    channels, known = held.channel_values, facts.known
     for channel, value in channels.items():
-        found = nodes_of(channel)
+        found = known.get(channel)
+        if found is None:
+            found = facts.nodes_of(channel)
         if not found:
             is_unsure = is_unsure or (is_old and value == channel and channel in held.seen)
             continue

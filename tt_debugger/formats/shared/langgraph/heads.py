@@ -12,11 +12,14 @@ from tt_debugger.core.messages import is_message
 from tt_debugger.core.model import Head, Kind, Role
 from tt_debugger.core.text import summary_line
 from tt_debugger.formats.shared.langgraph.facts import START
+from tt_debugger.formats.shared.langgraph.serde import UNKNOWN
 from tt_debugger.formats.shared.message_heads import head_of, usage_of
 
 _MOST_NAMED = 3
+_QUESTIONS = ("question", "message", "query", "prompt", "text", "description")
+"""Under what graphs put the words of an interrupt that also says more."""
 _SAME = "the same values"
-_DAMAGED = frozenset(("msgpack", "json"))
+_DAMAGED = frozenset(("msgpack", "json", UNKNOWN))
 """What should have been decodable."""
 
 
@@ -36,9 +39,8 @@ def head_at(state: Mapping[str, Any], before: Mapping[str, Any] | None) -> Head:
         changed = _put_in(state) or changed
     message = next((each for _, each in changed if is_message(as_map(each))), None)
     if message is not None:
-        spoken, _ = head_of(message)
+        spoken, summary = _spoken(message)
         usage = usage_of(_usage(message)) or spoken.usage
-        summary = " ".join(filter(None, (_called(spoken), spoken.summary)))
         head = Head(Kind.SUPER_STEP, spoken.role, name, summary, usage=usage)
     else:
         words = ", ".join(f"{key}: {brief(each)}" for key, each in changed[:_MOST_NAMED])
@@ -58,18 +60,38 @@ def brief(value: Any) -> str:
     own = as_map(value)
     if "$value" in own:
         return brief(own["$value"])
+    if is_message(own):
+        return _spoken(own)[1]
+    kind = text_or_none(own.get("$type"))
+    if kind is not None:
+        # The fields say more than the module of the class.
+        fields = {key: each for key, each in own.items() if key != "$type"}
+        return summary_line(f"{kind.rpartition('.')[2]} {msgspec.json.encode(fields).decode()}")
     return summary_line(msgspec.json.encode(value).decode())
+
+
+def asked(value: Any) -> str:
+    """Give the question of an interrupt; where none is told, all that it says."""
+    own = as_map(value)
+    texts = (text_or_none(own.get(key)) for key in _QUESTIONS)
+    return brief(next(filter(None, texts), value))
+
+
+def _spoken(message: dict[str, Any]) -> tuple[Head, str]:
+    """Give the head of a message, and what it says with the tool that it calls."""
+    spoken, _ = head_of(message)
+    return spoken, " ".join(filter(None, (_called(spoken), spoken.summary)))
 
 
 def _with_tasks(head: Head, state: Mapping[str, Any]) -> Head:
     """Say what went wrong in the step that ran from here, and what it waits for."""
     tasks = [as_map(each) for each in as_list(state.get("tasks"))]
     error = next((each["error"] for each in tasks if each.get("error") is not None), None)
-    asked = [each for task in tasks for each in as_list(task.get("interrupts"))]
+    interrupts = [each for task in tasks for each in as_list(task.get("interrupts"))]
     if error is not None:
         head = msgspec.structs.replace(head, failed=True, summary=brief(error))
-    if asked and head.kind is not Kind.UNREADABLE:
-        question = brief(as_map(asked[-1]).get("value", asked[-1]))
+    if interrupts and head.kind is not Kind.UNREADABLE:
+        question = asked(as_map(interrupts[-1]).get("value", interrupts[-1]))
         is_open = any(task.get("interrupts") and task.get("result") is None for task in tasks)
         said = summary_line(f"{'waits' if is_open else 'answered'}: {question}")
         summary = head.summary if error is not None else said
@@ -95,7 +117,7 @@ def _changed(values: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[t
     for name, value in values.items():
         if name in before and before[name] == value:
             continue
-        items = as_list(value)
+        items = as_list(as_map(value).get("$writes", value))
         yield name, items[-1] if items else value
 
 

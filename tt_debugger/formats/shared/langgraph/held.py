@@ -42,6 +42,18 @@ class Held(msgspec.Struct):
         return _map_of(self.versions_seen)
 
     @property
+    def flaw(self) -> str | None:
+        """What is wrong with the parts from which it is told what runs next."""
+        for name, part in (
+            ("channel_versions", self.channel_versions),
+            ("versions_seen", self.versions_seen),
+        ):
+            is_map = _is_map(part) if type(part) is msgspec.Raw else isinstance(part, dict | None)
+            if not is_map:
+                return f"its {name} are no map"
+        return None
+
+    @property
     def sends(self) -> list[Any]:
         """The packets that were sent to nodes, in their order."""
         return as_list(self.channel_values.get(SENDS)) or as_list(self.pending_sends)
@@ -73,6 +85,8 @@ class Held(msgspec.Struct):
 SENDS = "__pregel_tasks"
 _TEXT_8 = 0xD9
 _FIXED_TEXT = 0xA0
+_FIXED_MAP = 0x80
+_MAPS = b"\xde\xdf\xc0"
 
 
 class _Typed(Held):
@@ -96,6 +110,12 @@ def held_of(value: dict[str, Any]) -> Held:
         value.get("v"),
         value.get("pending_sends"),
     )
+
+
+def _is_map(raw: msgspec.Raw) -> bool:
+    """Tell by the first byte whether MessagePack is a map, or nothing at all."""
+    first = bytes(raw)[:1]
+    return not first or first in _MAPS or first[0] & 0xF0 == _FIXED_MAP
 
 
 def _map_of(value: Any) -> dict[str, Any]:

@@ -10,6 +10,8 @@ _LENGTH = 36
 _VERSION = 14
 _EPOCH = 0x01B21DD213814000
 """1970 in the count of such ids: 100 nanoseconds each since 1582-10-15."""
+MOST_DISTANT_PAST, MOST_DISTANT_FUTURE = -62_135_596_800, 253_402_300_800
+"""The years 1 to 9999, beyond which no time is said."""
 _A_SECOND = 10_000_000
 
 

@@ -38,6 +38,8 @@ KNOWN_LARGEST = 1 << 16
 """Bytes of an extension that is kept, as the next checkpoints will have it again."""
 KNOWN_BYTES = 8 << 20
 """Bytes of all that are kept."""
+UNKNOWN = "unknown"
+"""The kind of what has no type beside it."""
 
 
 _BROKEN = (msgspec.MsgspecError, ValueError, TypeError, RecursionError, OverflowError, MemoryError)
@@ -49,6 +51,11 @@ class Lost(msgspec.Struct, frozen=True):
 
     opaque: dict[str, Any]
     why: str
+
+
+def gone(why: str) -> Lost:
+    """Give what stands for a checkpoint of which nothing is there."""
+    return Lost(opaque(UNKNOWN, b""), why)
 
 
 class NotDecodedError(Exception):
@@ -114,7 +121,7 @@ class Serde:
             self._depth = 0
             try:
                 held = self._unpack_held(data)
-                held.channel_values = _tidied(held.channel_values, 0)
+                held.channel_values = _tidied_map(held.channel_values, 0)
                 if held.pending_sends:
                     held.pending_sends = _tidied(held.pending_sends, 0)
             except _BROKEN:
@@ -126,9 +133,13 @@ class Serde:
             value = self._decoded(kind, data)
         except NotDecodedError as error:
             return Lost(error.opaque, error.why)
-        if not isinstance(value, dict) or not _OF_CHECKPOINTS & value.keys():
-            return Lost(opaque(str(kind), _as_bytes(data)), "it is no checkpoint")
-        return held_of(cast("dict[str, Any]", value))
+        own = as_map(value)
+        why = "it is no checkpoint"
+        if _OF_CHECKPOINTS & own.keys():
+            if isinstance(own.get("channel_values", {}), dict):
+                return held_of(own)
+            why = "its channel_values are no map"
+        return Lost(opaque(UNKNOWN if kind is None else str(kind), _as_bytes(data)), why)
 
     def json(self, data: Value) -> Any:
         """Give what a text holds as JSON, or what stands for it."""
@@ -144,7 +155,14 @@ class Serde:
         decode = _DECODERS.get(kind if isinstance(kind, str) else _guessed(own))
         if decode is None:
             raise NotDecodedError(str(kind), own, f"nothing decodes the type {kind!r:.60}")
-        return decode(self, own)
+        try:
+            return decode(self, own)
+        except NotDecodedError as error:
+            if kind is not None or error.kind == "pickle":
+                raise
+            raise NotDecodedError(
+                UNKNOWN, own, f"its type is not said, and {error.why}"
+            ) from error
 
     def _unpacked(self, data: bytes) -> Any:
         self._depth = 0
@@ -290,8 +308,17 @@ def _tidied_map(value: dict[Any, Any], depth: int) -> dict[str, Any]:
     if depth > DEEPEST_VALUE:
         raise RecursionError
     if not _PLAIN.issuperset(map(type, value.values())):
+        # Of very many values each call is felt.
         for key, each in value.items():
-            if type(each) not in _PLAIN:
+            kind = cast("type[Any]", type(each))
+            if kind in _PLAIN:
+                continue
+            if kind is list:
+                if not _PLAIN.issuperset(map(type, each)):
+                    _tidied_list(each, depth + 1)
+            elif kind is _Form:
+                value[key] = each.value
+            else:
                 value[key] = _tidied(each, depth + 1)
     return value if _TEXT.issuperset(map(type, value)) else _with_text_keys(value)
 

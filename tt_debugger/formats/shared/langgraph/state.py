@@ -12,6 +12,9 @@ from tt_debugger.formats.shared.langgraph.held import Held
 from tt_debugger.formats.shared.langgraph.serde import Lost
 from tt_debugger.formats.shared.langgraph.tasks import HIDDEN, Task, named
 
+MOST_SHAPES = 256
+"""Sets of channels of which it is kept which of them are the user's."""
+
 
 def state_of(
     held: Held | Lost,
@@ -45,7 +48,14 @@ def values_of(channels: dict[str, Any], facts: Facts, own: Mapping[str, Any]) ->
     """Give the values of the user's channels; of functions what they gave back."""
     if facts.is_functional:
         return channels.get(END)
-    values = {name: value for name, value in channels.items() if not name.startswith(HIDDEN)}
+    names = tuple(channels)
+    shown = facts.shown.get(names)
+    if shown is None:
+        shown = tuple(name for name in names if not name.startswith(HIDDEN))
+        if len(facts.shown) < MOST_SHAPES:
+            facts.shown[names] = shown
+    # Nearly all checkpoints of a thread have the same channels.
+    values = channels if len(shown) == len(names) else {name: channels[name] for name in shown}
     if own:
         return {key: each for key, each in values.items() if each != key or key not in own}
     return values

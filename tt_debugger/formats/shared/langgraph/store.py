@@ -12,7 +12,8 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby, pairwise
@@ -33,7 +34,11 @@ from tt_debugger.formats.shared.langgraph.facts import Facts, facts_of
 from tt_debugger.formats.shared.langgraph.heads import head_at
 from tt_debugger.formats.shared.langgraph.held import Held
 from tt_debugger.formats.shared.langgraph.metadata import NONE, Metadata, metadata_of, whole
-from tt_debugger.formats.shared.langgraph.moments import moment_of_id
+from tt_debugger.formats.shared.langgraph.moments import (
+    MOST_DISTANT_FUTURE,
+    MOST_DISTANT_PAST,
+    moment_of_id,
+)
 from tt_debugger.formats.shared.langgraph.rules import ThreadRules
 from tt_debugger.formats.shared.langgraph.serde import KEY, Lost, Serde, opcodes
 from tt_debugger.formats.shared.langgraph.state import state_of
@@ -41,7 +46,6 @@ from tt_debugger.formats.shared.langgraph.tasks import in_order, tasks_under
 from tt_debugger.formats.shared.langgraph.threads import (
     TellsTree,
     Threads,
-    TreeRow,
     WriteRow,
 )
 from tt_debugger.formats.shared.transcript import no_session
@@ -57,9 +61,13 @@ MOST_LEAVES = 64
 OTHER_THREADS = 16
 """Threads of the store that are asked where a thread itself does not tell enough."""
 AHEAD = 64
-"""Rows that are read at once where one after the other is asked for."""
+"""Rows that are read at once where one after the other is asked for, at first."""
+MOST_AHEAD = 1024
+AHEAD_BYTES = 4 << 20
+"""Bytes of the states that are read at once where more and more rows are."""
 MOST_CHECKED = 256
 """Rows of a session whose bodies are all tried as it is read."""
+_encode = msgspec.msgpack.encode
 _STEPS = range(-(2**62), 2**62)
 _OPCODES = 12
 _checkpoint_of = itemgetter(0)
@@ -89,6 +97,26 @@ class _Position(msgspec.Struct, frozen=True):
     stamps: Sequence[int] | None
 
 
+class _Ahead(msgspec.Struct):
+    """The states that were read at once, and which of them was asked for last."""
+
+    session: Session
+    last: int = NO_ROW
+    count: int = 0
+    known: dict[int, Body] = msgspec.field(default_factory=dict[int, Body])
+
+    def following(self) -> int:
+        """Give how many rows to read next: twice as many, unless their states are long."""
+        if self.last not in self.known:
+            return AHEAD
+        try:
+            size = len(_encode(self.known[self.last]))
+        except (ValueError, OverflowError, RecursionError):
+            # Numbers and texts that it has no form for: nothing is said of their size.
+            return AHEAD
+        return max(1, min(2 * max(self.count, AHEAD // 2), MOST_AHEAD, AHEAD_BYTES // size))
+
+
 class _Rows(Heads):
     """The heads of rows that have neither lines nor bytes; times and steps are told when asked.
 
@@ -98,6 +126,7 @@ class _Rows(Heads):
 
     _ask_all: Callable[[], Mapping[int, int]] | None = None
     _asked = 0
+    _ids: Sequence[str] = ()
 
     def fill(self, ids: Sequence[str], steps: Callable[[], Mapping[int, int]]) -> None:
         """Add rows that are described later."""
@@ -106,8 +135,16 @@ class _Rows(Heads):
         kinds = bytes((_SUPER_STEP,)) * count
         self.extend(kinds, (), range(_NOWHERE, _NOWHERE + count), nowhere, nowhere)
         self._ask_all = steps
+        self._ids = ids
         self._column = lambda _: array("d", map(moment_of_id, ids)).tobytes()
         del self._times
+
+    def time(self, row: int) -> float | None:
+        """Give the time of a row; those of all rows are worked out when a column is needed."""
+        if "_times" in vars(self) or not 0 <= row < len(self._ids):
+            return super().time(row)
+        moment = moment_of_id(self._ids[row])
+        return moment if MOST_DISTANT_PAST <= moment < MOST_DISTANT_FUTURE else None
 
     def tell_step(self, row: int, step: object) -> None:
         """Say the step of a row, if it is one."""
@@ -166,7 +203,7 @@ class LangGraphStore(ABC):
         # Rows are described by whoever draws them, while another thread may follow.
         self._lock = threading.RLock()
         self._facts: tuple[Session, Facts] | None = None
-        self._ahead: tuple[Session, int, dict[int, Body]] | None = None
+        self._ahead: _Ahead | None = None
         self._guesses: tuple[Session, dict[int, dict[str, Any]]] | None = None
 
     @classmethod
@@ -188,7 +225,10 @@ class LangGraphStore(ABC):
         """Give the ids of the threads that were written to last, the newest last."""
         with self._lock:
             self._renew()
-            return [SessionId(each) for each in self._threads.newest()]
+            found = self._threads.newest()
+            if not found:
+                self._refuse_if_damaged()
+            return [SessionId(each) for each in found]
 
     def sessions_named(self, beginning: str) -> Sequence[SessionId]:
         """Give the ids that are or begin with a text: threads, and namespaces of threads."""
@@ -264,7 +304,8 @@ class LangGraphStore(ABC):
         own: Own = session.own
         key = own.odd.get(row, session.ids[row])
         with self._lock:
-            kind, data = self._threads.stored(own.thread, own.namespace, key)
+            passed = _passed(session, row)
+            kind, data = self._threads.stored(own.thread, own.namespace, key, passed)
             held, metadata, writes = self._held(session, row, row)[row]
         body = (
             held.opaque | {"why": held.why}
@@ -310,7 +351,14 @@ class LangGraphStore(ABC):
         # A thread of which only graphs inside it have checkpoints is one too.
         if self._threads.namespaces(session):
             return session, ""
+        self._refuse_if_damaged()
         raise no_session(self.location, session)
+
+    def _refuse_if_damaged(self) -> None:
+        """Say why there may be nothing where nothing was found. Raises CannotReadError."""
+        why = [each for each in self._threads.findings() if each.code is Code.UNREADABLE]
+        if why:
+            raise CannotReadError(f"cannot read {self.location}: {why[0].message}")
 
     def _read(self, name: str, thread: str, namespace: str, progress: Progress) -> Loaded:
         threads = self._threads
@@ -319,9 +367,9 @@ class LangGraphStore(ABC):
             rows = list(threads.tree(thread, namespace))
         else:
             rows = [(own, above, kind) for own, above, _, kind in threads.index(thread, namespace)]
-        linked = link(_links_of(rows))
+        own_ids, above, kinds = (list(map(itemgetter(place), rows)) for place in range(3))
+        linked = link(_links_of(own_ids, above))
         heads = _Rows()
-        own_ids = [row[0] for row in rows]
         heads.fill(linked.ids, partial(self._steps, thread, namespace, own_ids))
         odd: dict[int, Value] = {}
         if linked.ids != own_ids:
@@ -341,9 +389,9 @@ class LangGraphStore(ABC):
         session = msgspec.structs.replace(session, own=own)
         found = [*threads.findings(), *linked.findings, *map(_guess, deltas)]
         started = self._started(session)
-        found += self._found_sealed(session, [row[2] for row in rows])
+        found += self._found_sealed(session, kinds)
         if 0 < len(rows) <= MOST_CHECKED:
-            found += self._found_in_bodies(session)
+            found += self._found_in_bodies(session, 0, len(rows) - 1)
         # The rows and their tree are those of the session that the findings are in.
         whole_session = msgspec.structs.replace(
             session, findings=tuple(found), subsessions=started
@@ -372,41 +420,54 @@ class LangGraphStore(ABC):
 
     def _delta_channels(self, session: Session) -> tuple[str, ...]:
         """Give the channels of which the leaves count what was written to them."""
-        own: Own = session.own
         names: dict[str, None] = {}
         for row in session.tree.leaves()[-MOST_LEAVES:]:
-            key = _keys(session, row, row)
-            for _, metadata in self._threads.checkpoints(own.thread, own.namespace, key):
+            for _, metadata in self._rows_of(session, row, row):
                 about = metadata_of(metadata) or NONE
                 names |= dict.fromkeys(as_map(about.counters_since_delta_snapshot))
         return tuple(names)
 
-    def _found_in_bodies(self, session: Session) -> Iterator[Finding]:
-        """Say which rows should have been decodable, and are not."""
+    def _rows_of(self, session: Session, first: int, last: int) -> list[tuple[Held | Lost, Value]]:
+        """Give the bodies and the metadata of rows that follow each other."""
         own: Own = session.own
-        keys = _keys(session, 0, len(session) - 1)
-        found = self._threads.checkpoints(own.thread, own.namespace, keys)
-        for name, (held, metadata) in zip(session.ids, found, strict=True):
-            if isinstance(held, Lost) and not _is_sealed(held.opaque["$opaque"]):
-                yield finding(
-                    Code.UNREADABLE,
-                    f"the body of a checkpoint is not decoded: {held.why}",
-                    hint="its values are shown as their size and hash",
-                    checkpoint=name,
-                )
+        keys, passed = _keys(session, first, last), _passed(session, first)
+        return self._threads.checkpoints(own.thread, own.namespace, keys, passed)
+
+    def examined(self, session: Session) -> Iterator[Finding]:
+        """Read all bodies of a session; say which are not decoded, where its findings do not."""
+        count = len(session)
+        for first in range(0, count if count > MOST_CHECKED else 0, AHEAD):
+            with self._lock:
+                found = list(self._found_in_bodies(session, first, min(first + AHEAD, count) - 1))
+            yield from found
+
+    def _found_in_bodies(self, session: Session, first: int, last: int) -> Iterator[Finding]:
+        """Say which rows should have been decodable, and are not."""
+        found = self._rows_of(session, first, last)
+        for name, (held, metadata) in zip(session.ids[first : last + 1], found, strict=True):
+            if isinstance(held, Lost):
+                if not _is_sealed(held.opaque["$opaque"]):
+                    yield finding(
+                        Code.UNREADABLE,
+                        f"the body of a checkpoint is not decoded: {held.why}",
+                        hint="its values are shown as their size and hash",
+                        checkpoint=name,
+                    )
+            elif held.flaw is not None:
+                what = f"the body of a checkpoint is not sound: {held.flaw}"
+                hint = "what runs next may be more than is shown"
+                yield finding(Code.WRONG_TYPE, what, hint=hint, checkpoint=name)
             if metadata_of(metadata) is None:
                 what = "the metadata is no JSON object"
                 yield finding(Code.WRONG_TYPE, what, checkpoint=name)
 
     def _found_sealed(self, session: Session, kinds: Sequence[Value]) -> Iterator[Finding]:
         """Say which bodies are not decoded for what they are, by the first of each kind."""
-        own: Own = session.own
         for kind in sorted(each for each in set(kinds) if isinstance(each, str)):
             if not _is_sealed(kind):
                 continue
             first = kinds.index(kind)
-            key = _keys(session, first, first)
-            held, _ = self._threads.checkpoints(own.thread, own.namespace, key)[0]
+            held, _ = self._rows_of(session, first, first)[0]
             if isinstance(held, Lost):
                 count = kinds.count(kind)
                 what = (
@@ -440,23 +501,23 @@ class LangGraphStore(ABC):
 
     def _one(self, session: Session, row: int) -> Body:
         """Give the state of one row; those after it too, where one after the other is asked."""
-        known: dict[int, Body] = {}
-        last = row
-        if self._ahead is not None and self._ahead[0] is session:
-            _, last, known = self._ahead
-        if row not in known:
-            is_next = row == last + 1 or not row
-            end = min(row + AHEAD, len(session)) - 1 if is_next else row
-            known = self._states(session, row, end)
-        self._ahead = (session, row, known)
-        return known[row]
+        ahead = self._ahead
+        if ahead is None or ahead.session is not session:
+            ahead = self._ahead = _Ahead(session)
+        if row not in ahead.known:
+            ahead.count = ahead.following() if row == ahead.last + 1 else AHEAD * (not row) or 1
+            end = min(row + ahead.count, len(session)) - 1
+            with _no_collection():
+                ahead.known = self._states(session, row, end)
+        ahead.last = row
+        return ahead.known[row]
 
     def _states(self, session: Session, first: int, last: int) -> dict[int, Body]:
         """Give the states of rows that follow each other."""
         own: Own = session.own
         facts = self._facts_of(session)
         keys = _keys(session, first, last)
-        held = self._threads.checkpoints(own.thread, own.namespace, keys)
+        held = self._rows_of(session, first, last)
         writes = self._threads.writes(own.thread, own.namespace, keys[0], keys[-1], values=True)
         tasks = tasks_under(writes, self._serde.value)
         guessed = self._guessed(session, first, last) if own.deltas else {}
@@ -471,7 +532,7 @@ class LangGraphStore(ABC):
         """Give of rows that follow each other the body, the metadata and the writes under it."""
         own: Own = session.own
         keys = _keys(session, first, last)
-        held = self._threads.checkpoints(own.thread, own.namespace, keys)
+        held = self._rows_of(session, first, last)
         found = self._threads.writes(own.thread, own.namespace, keys[0], keys[-1], values=True)
         writes = {key: in_order(list(group)) for key, group in groupby(found, _checkpoint_of)}
         return {
@@ -483,26 +544,28 @@ class LangGraphStore(ABC):
         """Learn what the leaves tell; each has seen what any row above it has."""
         if self._facts is not None and self._facts[0] is session:
             return self._facts[1]
-        own: Own = session.own
         leaves = session.tree.leaves()[-MOST_LEAVES:]
-        facts = facts_of(self._bodies_at(own, [_keys(session, row, row)[0] for row in leaves]))
-        if facts.needs_others:
-            others = facts_of(self._newest_of_others(own)).triggered
-            facts = msgspec.structs.replace(facts, triggered=others | facts.triggered)
+        bodies = [self._rows_of(session, row, row)[0][0] for row in leaves]
+        mine = [each for each in bodies if isinstance(each, Held)]
+        facts = facts_of(mine)
+        if facts.needs_others and mine:
+            others = facts_of(self._newest_of_others(session.own, mine[-1].versions.keys()))
+            triggered = others.triggered | facts.triggered
+            facts = msgspec.structs.replace(facts, triggered=triggered)
         self._facts = session, facts
         return facts
 
-    def _bodies_at(self, own: Own, keys: Iterable[Value]) -> Iterator[Held]:
-        for key in keys:
-            for held, _ in self._threads.checkpoints(own.thread, own.namespace, [key]):
-                if isinstance(held, Held):
-                    yield held
-
-    def _newest_of_others(self, own: Own) -> Iterator[Held]:
+    def _newest_of_others(self, own: Own, names: AbstractSet[str]) -> Iterator[Held]:
+        """Give what other threads hold last, if by its channels it may be of the same graph."""
         for thread in self._threads.newest()[-OTHER_THREADS:]:
-            other = Own(thread, own.namespace, (), {})
             index = self._threads.index(thread, own.namespace, most=1, descending=True)
-            yield from self._bodies_at(other, [row[0] for row in index])
+            keys = [row[0] for row in index]
+            found = self._threads.checkpoints(thread, own.namespace, keys) if keys else ()
+            for held, _ in found:
+                if isinstance(held, Held):
+                    theirs = held.versions.keys()
+                    if names <= theirs or names >= theirs:
+                        yield held
 
     def _guessed(
         self,
@@ -613,10 +676,9 @@ class _Describe:
             yield head_at(state, states.get(parents[row]))
 
 
-def _links_of(rows: Sequence[TreeRow]) -> Links:
+def _links_of(ids: list[Value], above: list[Value]) -> Links:
     links = Links()
-    ids = [row[0] for row in rows]
-    parents = [row[1] or None for row in rows]
+    parents = [each or None for each in above] if "" in above else above
     if (
         _TEXT.issuperset(map(type, ids))
         and "" not in ids
@@ -625,7 +687,7 @@ def _links_of(rows: Sequence[TreeRow]) -> Links:
         links.extend(ids, parents)  # pyright: ignore[reportArgumentType] - looked at above
         return links
     for place, (own, parent) in enumerate(zip(ids, parents, strict=True), 1):
-        links.append(own, parent, f"{place}")
+        links.append(own, parent or None, f"{place}")
     return links
 
 
@@ -648,6 +710,15 @@ def _keys(session: Session, first: int, last: int) -> list[Value]:
     if not own.odd:
         return list(session.ids[first : last + 1])
     return [own.odd.get(row, session.ids[row]) for row in range(first, last + 1)]
+
+
+def _passed(session: Session, first: int) -> int:
+    """Give how many rows before this one have the same id in the store."""
+    odd = session.own.odd
+    row = first - 1
+    while odd and row >= 0 and row in odd and odd[row] == odd.get(first, session.ids[first]):
+        row -= 1
+    return first - 1 - row
 
 
 def _channels(body: Held | Lost) -> dict[str, Any]:

@@ -60,9 +60,12 @@ class Threads(Protocol):
         ...
 
     def checkpoints(
-        self, thread: str, namespace: str, ids: Sequence[Value]
+        self, thread: str, namespace: str, ids: Sequence[Value], passed: int = 0
     ) -> list[tuple[Held | Lost, Value]]:
         """Give the checkpoints of some ids, which stand next to each other in the index.
+
+        A table without a key may have an id several times; `passed` of those with the first id
+        stand before the ones that are asked for.
 
         Of each what `serde.Serde.checkpoint` gives, or `held.held_of` of an object that was put
         together, with all that belongs into `channel_values`; `Lost` where it cannot be decoded
@@ -79,7 +82,9 @@ class Threads(Protocol):
         """
         ...
 
-    def stored(self, thread: str, namespace: str, key: Value) -> tuple[str | None, Value]:
+    def stored(
+        self, thread: str, namespace: str, key: Value, passed: int = 0
+    ) -> tuple[str | None, Value]:
         """Give the type and bytes of the body of one checkpoint, as far as they are one value.
 
         Where a body is put together of many parts: its own part, as it is kept.

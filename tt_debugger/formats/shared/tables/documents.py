@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import lt
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -18,7 +19,7 @@ from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.jsonb import json_text
 from tt_debugger.formats.shared.states import head_of, schema_of
 from tt_debugger.formats.shared.tables.history import HISTORY, text_of
-from tt_debugger.formats.shared.tables.index import Index
+from tt_debugger.formats.shared.tables.index import Index, rows_of
 from tt_debugger.formats.shared.tables.layouts import Form
 from tt_debugger.formats.shared.transcript_rows import json_of
 from tt_debugger.storage.tables import Tables, Value
@@ -46,9 +47,9 @@ class FindsAmong(Protocol):
         table: str,
         columns: Sequence[str],
         keys: Sequence[str],
-        values: Sequence[Sequence[str]],
+        values: Sequence[Sequence[str | int]],
     ) -> Iterator[tuple[Value, ...]]:
-        """Go over the rows whose columns of text are one of several, in no order."""
+        """Go over the rows whose columns are one of several, in no order."""
         ...
 
 
@@ -86,25 +87,47 @@ def values_at(tables: Tables, index: Index, rows: Sequence[int]) -> list[Value |
         run = [row for _, row in group]
         found.update(_page(tables, index, run) or {})
     missing = [row for row in wanted if row not in found]
-    if isinstance(tables, FindsAmong) and len(missing) >= _LEAST_RUN:
-        found.update(_among(tables, index, missing))
+    if len(missing) >= _LEAST_RUN:
+        if not index.layout.is_keyed:
+            found.update(_in_one_pass(tables, index, missing))
+        elif isinstance(tables, FindsAmong):
+            found.update(_among(tables, index, missing))
     found.update((row, _one(tables, index, row)) for row in missing if row not in found)
     return [found[row] for row in rows]
 
 
 def _among(tables: FindsAmong, index: Index, rows: list[int]) -> Mapping[int, Value | LookupError]:
-    """Give what rows hold whose keys are texts, in one question; nothing where they are others."""
+    """Give what rows hold, in one question; nothing where their keys are bytes or fractions."""
     layout = index.layout
     keys = {index.key_of(row): row for row in rows}
-    if not layout.is_keyed or not all(isinstance(each, str) for key in keys for each in key):
+    if not all(isinstance(each, str | int) for key in keys for each in key):
         return {}
-    asked = cast("list[tuple[str, ...]]", list(keys))
+    asked = cast("list[tuple[str | int, ...]]", list(keys))
     try:
         found = list(tables.among(layout.table, (*layout.key, layout.state), layout.key, asked))
     except CannotReadError:
-        # What is given as text may be of a type of its own, such as a UUID.
+        # What is given as text may be of a type that somebody added.
         return {}
     return {keys[key]: value for *own, value in found if (key := tuple(own)) in keys}
+
+
+def _in_one_pass(tables: Tables, index: Index, rows: list[int]) -> Mapping[int, Value]:
+    """Give what rows of a table without a key hold: to look for each goes over all of it."""
+    layout, wanted = index.layout, set(rows)
+    waiting: dict[tuple[Value, ...], deque[int]] = {}
+    for row in range(len(index)):
+        waiting.setdefault(index.key_of(row), deque()).append(row)
+    stored = rows_of(tables, layout, (*layout.key, layout.state), index.name)
+    found: dict[int, Value] = {}
+    # What stands before a place that cannot be read is found; the rest is looked for by itself.
+    with suppress(CannotReadError):
+        for *key, value in chain.from_iterable(stored):
+            alike = waiting.get(tuple(key))
+            if alike and (row := alike.popleft()) in wanted:
+                found[row] = value
+                if len(found) == len(wanted):
+                    break
+    return found
 
 
 def _page(
@@ -152,8 +175,6 @@ def _one(tables: Tables, index: Index, row: int) -> Value | LookupError:
     where = dict(zip(layout.key, key, strict=True))
     # Rows of a table without a key may have all of it alike; they come in the order they stand.
     alike = 0 if layout.is_keyed else sum(index.key_of(each) == key for each in range(row))
-    if not layout.is_keyed and layout.session is not None:
-        where[layout.session] = index.name
     found = tables.rows(layout.table, (layout.state,), where=where, most=alike + 1)
     for (value,) in islice(found, alike, None):
         return value

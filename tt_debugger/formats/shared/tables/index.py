@@ -124,7 +124,7 @@ def index_of(tables: Tables, layout: Layout, name: Value) -> Index:
     read: list[list[Value]] = [[] for _ in columns]
     broken: list[Finding] = []
     try:
-        for part in _rows(tables, layout, columns, name):
+        for part in rows_of(tables, layout, columns, name):
             for own, values in zip(read, zip(*part, strict=True), strict=False):
                 own.extend(values)
     except CannotReadError as error:
@@ -158,7 +158,11 @@ def index_of(tables: Tables, layout: Layout, name: Value) -> Index:
     )
 
 
-def _rows(tables: Tables, layout: Layout, columns: Sequence[str], name: Value) -> Iterator[Rows]:
+def rows_of(tables: Tables, layout: Layout, columns: Sequence[str], name: Value) -> Iterator[Rows]:
+    """Give the rows of a session, some at a time, as they are stored.
+
+    Of a thread those of its past are the first; the column of the threads is the first, too.
+    """
     if layout.session is None:
         return parts(tables.rows(layout.table, columns))
     own = parts(tables.rows(layout.table, columns, where={layout.session: name}))

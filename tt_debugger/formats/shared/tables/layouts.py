@@ -136,10 +136,17 @@ def layout_of(table: Table) -> Layout | None:
 
 def keyed(layout: Layout, table: Table) -> Layout:
     """Say how a row of the table is found again: by its key, or else by what is known of it."""
-    own = (layout.id,) if layout.id else (layout.session, layout.order, *layout.times)
-    key = table.key or tuple(each for each in own if each is not None)
+    own = (layout.id,) if layout.id else (layout.order, *layout.times)
+    if layout.form is Form.HISTORY:
+        # There the name of the session says which of its states a row holds.
+        key = (layout.session, *(each for each in table.key if each != layout.session))
+    else:
+        key = table.key or (layout.session, *own)
     return msgspec.structs.replace(
-        layout, key=key, is_keyed=bool(table.key), is_in_order=table.row_id is not None
+        layout,
+        key=tuple(filter(None, key)),
+        is_keyed=bool(table.key),
+        is_in_order=table.row_id is not None,
     )
 
 

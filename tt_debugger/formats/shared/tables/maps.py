@@ -87,8 +87,10 @@ def mapped(table_map: TableMap, tables: Mapping[str, Table]) -> Layout:
     told = layout_of(table)
     if told is None and "state" not in said:
         raise _refused(path, "it has no key 'state'", _there("columns", table.columns))
-    layout = told or Layout(table.name, Form.STATES, said["state"])
-    return keyed(_with(layout, said, table), table)
+    layout = _with(told or Layout(table.name, Form.STATES, said["state"]), said, table)
+    if layout.form is Form.HISTORY and layout.session is None:
+        raise _refused(path, "it has no key 'session'", _there("columns", table.columns))
+    return keyed(layout, table)
 
 
 def _with(layout: Layout, said: Mapping[str, str], table: Table) -> Layout:

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Self
 
-from tt_debugger.core.findings import Code, Finding, finding
+from tt_debugger.core.findings import Code, Finding, Severity, finding
 from tt_debugger.core.model import SessionId
-from tt_debugger.core.text import summary_line
+from tt_debugger.core.text import counted, summary_line
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.tables.documents import document_of, values_at
 from tt_debugger.formats.shared.tables.index import Index, index_of
@@ -38,6 +38,8 @@ class TableStore(DocumentStore):
         super().__init__(location)
         self._layouts: list[Layout] | None = None
         self._names = Names()
+        self._unread: Sequence[Layout] = ()
+        """Those of tables that may hold checkpoints as well, beyond the most that are read."""
 
     @classmethod
     @abstractmethod
@@ -74,10 +76,12 @@ class TableStore(DocumentStore):
         table_map = map_of(self.location)
         if table_map is not None and table_map.names_table:
             return [mapped(table_map, tables.tables)]
-        found = layouts_of(tables.tables.values())[:MOST_TABLES]
+        found = layouts_of(tables.tables.values())
         sure = [each for each in found if each.score > PERHAPS]
+        self._unread = (sure or found)[MOST_TABLES:]
         if sure:
-            return sure
+            return sure[:MOST_TABLES]
+        found = found[:MOST_TABLES]
         kept = [each for each in found if _holds_documents(tables, each)]
         if kept:
             return kept
@@ -115,6 +119,13 @@ class TableStore(DocumentStore):
         tables = self.tables()
         for each in tables.damage:
             yield finding(Code.UNREADABLE, each)
+        if self._unread:
+            count, first = counted(len(self._unread), "table"), self._unread[0].table
+            what = (
+                f"{count} that may hold checkpoints: not read, the first {summary_line(first, 40)}"
+            )
+            hint = "a map names the one that is wanted: --map FILE.toml"
+            yield finding(Code.UNREADABLE, what, severity=Severity.WARNING, hint=hint)
         if tables.bad_texts:
             what = "the database holds text that is no UTF-8"
             yield finding(Code.BAD_UTF8, what, hint="what is none is shown as U+FFFD")
