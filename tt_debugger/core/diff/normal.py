@@ -48,23 +48,34 @@ def comparable(old: Side, new: Side) -> Comparable:
         return Comparable(old.state, new.state, is_normal=False, left_out=())
     sides = normal_state(old.state), normal_state(new.state)
     unread = dict.fromkeys((*left_out(old.state), *left_out(new.state)))
-    shared = [_within(one, other) for one, other in (sides, sides[::-1])]
+    # Where one side is no agent's state, what the other has more tells nothing.
+    agents = all(any(key in each for key in COMMON) for each in sides)
+    shared = [_within(*both, agents=agents) for both in (sides, sides[::-1])]
     if not any(map(any, (each.values() for each in shared))):
         # Nothing to compare is not the same as nothing that differs.
         for each in sides:
             each.setdefault(MESSAGES, [])
         return Comparable(*sides, is_normal=True, left_out=tuple(unread))
-    unread |= dict.fromkeys(key for each in sides for key in each if key not in shared[0])
-    known = {path for each in sides for path in as_map(each.get(FILES))}
-    others = len(known) - len(as_map(shared[0].get(FILES)))
-    if FILES in shared[0] and others:
-        unread[f"{counted(others, 'file')} of one side"] = None
+    unread |= dict.fromkeys(
+        key for one, other in zip(sides, shared, strict=True) for key in one if key not in other
+    )
+    if all(FILES in each for each in sides):
+        known = {path for each in sides for path in each[FILES]}
+        others = len(known) - len(shared[0][FILES])
+        if others:
+            unread[f"{counted(others, 'file')} of one side"] = None
     return Comparable(shared[0], shared[1], is_normal=True, left_out=tuple(unread))
 
 
-def _within(state: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Give what of a state in the normal form another has too, and the files that both know."""
+def _within(state: dict[str, Any], other: dict[str, Any], *, agents: bool) -> dict[str, Any]:
+    """Give what of a state in the normal form is compared, of files those that both know.
+
+    Of two agents all that every agent's state has, else what both have.
+    """
     kept = {key: value for key, value in state.items() if key in other}
+    if agents:
+        kept = {key: state[key] for key in state if key in other or key in COMMON}
+        kept.setdefault(MESSAGES, [])
     if FILES in kept:
         files = as_map(other[FILES])
         kept[FILES] = {path: text for path, text in kept[FILES].items() if path in files}
