@@ -118,7 +118,10 @@ def stage(folder: Path) -> Path:
 
     Beside them stands a home in which agents keep some of them.
     """
-    shutil.copytree(SAMPLES / "shop.git", folder / FOLDER / "shop.git")
+    repository = folder / FOLDER / "shop.git"
+    shutil.copytree(SAMPLES / "shop.git", repository)
+    for each in (repository, *repository.rglob("*")):
+        os.utime(each, (WRITTEN, WRITTEN))
     for sample in (*SAMPLES.rglob("*.jsonl"), *SAMPLES.glob("*.sqlite")):
         own = sample.relative_to(SAMPLES)
         _copy(sample, folder / FOLDER / own)
