@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import zstandard
 from textual.pilot import Pilot
 from tui.driving import SAMPLES, drive, press, said, settled
 
@@ -70,6 +71,21 @@ def test_a_commit_leads_to_the_checkpoint_that_tells_of_it(stage: Path):
     assert link.location.startswith(f"claude-code.jsonl#{TOLD}")
     assert makers("72fa57a" + "0" * 33) == []
     assert list(makers_of(COMMIT, None, str(stage / "pi.jsonl"))) == []
+
+
+def test_a_compressed_session_is_looked_into_too(stage: Path):
+    (stage / "claude-code.jsonl").unlink()
+    payload = {
+        "type": "function_call_output",
+        "call_id": "call_made",
+        "output": "[main add9135] The voucher test sets the time itself",
+    }
+    line = {"timestamp": "2026-09-22T09:36:24.971Z", "type": "response_item", "payload": payload}
+    content = (SAMPLES / "codex.jsonl").read_bytes() + json.dumps(line).encode() + b"\n"
+    (stage / "rollout.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress(content))
+
+    (link,) = makers(COMMIT)
+    assert (link.location or "").startswith("rollout.jsonl.zst#")
 
 
 def test_a_session_that_was_written_long_before_a_commit_did_not_make_it():

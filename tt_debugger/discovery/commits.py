@@ -18,12 +18,13 @@ from tt_debugger.core.commits import MadeCommit, commits_of
 from tt_debugger.core.listing import Entry, last_part
 from tt_debugger.core.model import Session, SessionId
 from tt_debugger.core.refs import quoted
+from tt_debugger.core.search import Query
 from tt_debugger.discovery.finding import Discovery
 from tt_debugger.discovery.places import EVERYWHERE
 from tt_debugger.discovery.reading import opened
+from tt_debugger.discovery.sieve import is_in
 from tt_debugger.errors import CannotReadError, TtdbgError, outside_errors
 from tt_debugger.formats import best_match
-from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.folders import FileFound, files_under
 from tt_debugger.storage.probe import probe
 from tt_debugger.storage.repository import Repository, repository_at
@@ -35,7 +36,6 @@ SLACK = 3600.0
 """Seconds before a session began and after it ended in which it may have made a commit."""
 _SHORT = 7
 """Digits of a hash that are told at least."""
-_CHUNK = 4 << 20
 _BATCH = 256
 
 
@@ -88,7 +88,7 @@ def _makers(commit: str, time: float | None, repository: Repository) -> Iterator
             continue
         seen.add(key)
         with suppress(TtdbgError):
-            if _tells_of(entry.location, commit[:_SHORT].encode()):
+            if _may_tell_of(entry.location, commit[:_SHORT]):
                 yield from _in_session(entry, commit)
 
 
@@ -118,21 +118,9 @@ def _may_have_made(entry: Entry, time: float | None, repository: Repository) -> 
     return facts.began - SLACK <= time <= facts.ended + SLACK
 
 
-def _tells_of(path: str, needle: bytes) -> bool:
-    """Tell whether a file has some bytes in it."""
-    if Path(path).is_dir():
-        return True
-    file = RegularFile(path)
-    try:
-        offset, tail = 0, b""
-        while chunk := file.read(offset, _CHUNK):
-            if needle in tail + chunk:
-                return True
-            offset += len(chunk)
-            tail = chunk[-len(needle) :]
-        return False
-    finally:
-        file.close()
+def _may_tell_of(path: str, word: str) -> bool:
+    """Tell whether something may have a word in it; a folder is not looked through."""
+    return Path(path).is_dir() or is_in(path, Query.of(word, is_exact=False), [word])
 
 
 def _in_session(entry: Entry, commit: str) -> Iterator[Linked]:

@@ -57,7 +57,7 @@ def may_hold(entry: Entry, query: Query | Expression) -> bool:
         return True
     words = [each for each in _words_in(query.needle) if not any(each in one for one in made)]
     try:
-        return not words or _is_changed(entry) or _is_in(entry.location, query, words)
+        return not words or _is_changed(entry) or is_in(entry.location, query, words)
     except (CannotReadError, OSError):
         # Whoever opens it will say why.
         return True
@@ -106,8 +106,11 @@ def _is_changed(entry: Entry) -> bool:
     return (status.st_size, status.st_mtime) != (entry.size, entry.modified)
 
 
-def _is_in(location: str, query: Query, words: list[str]) -> bool:
-    """Tell whether a file has a text, or each of some words wherever it stands."""
+def is_in(location: str, query: Query, words: list[str]) -> bool:
+    """Tell whether a file has a text, or each of some words wherever it stands.
+
+    What stands in a compressed file is not looked at: it may have them.
+    """
     missing = [Query.of(each, is_exact=False) for each in words]
     # Folding may make of one character some that are longer, or shorter.
     overlap = 4 * max(len(each.needle.encode(errors="replace")) for each in (query, *missing))

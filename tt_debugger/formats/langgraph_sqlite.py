@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.bad_texts import bad_texts_told
 from tt_debugger.formats.shared.langgraph import (
     Held,
     IndexRow,
@@ -226,9 +227,7 @@ class SqliteThreads:
         """Give what is wrong with the database."""
         damage = map(_in_one_line, self._database.damage)
         told = [finding(Code.UNREADABLE, each) for each in (*damage, *self._broken)]
-        if self._database.bad_texts:
-            what = "the database holds text that is no UTF-8"
-            told.append(finding(Code.BAD_UTF8, what, hint="what is none is shown as U+FFFD"))
+        told += bad_texts_told(self._database)
         return told
 
     def renewed(self) -> Self:

@@ -11,6 +11,7 @@ from tt_debugger.core.json import as_map
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.langgraph_postgres.bodies import body_of
 from tt_debugger.formats.langgraph_postgres.values import SharedValues
+from tt_debugger.formats.shared.bad_texts import bad_texts_told
 from tt_debugger.formats.shared.langgraph import Held, IndexRow, Lost, Serde, WriteRow, gone
 from tt_debugger.storage.postgres import ROW_VERSION, PostgresDatabase
 from tt_debugger.storage.tables import Value
@@ -189,9 +190,7 @@ class PostgresThreads:
     def findings(self) -> Sequence[Finding]:
         """Give what is not read, what is no text, and where there is more."""
         told = [finding(Code.UNREADABLE, each) for each in self._database.damage]
-        if self._database.bad_texts:
-            what = "the database holds text that is no UTF-8"
-            told.append(finding(Code.BAD_UTF8, what, hint="what is none is shown as U+FFFD"))
+        told += bad_texts_told(self._database)
         if others := [each.rstrip(".") for each in self._schemas[1:]]:
             told.append(
                 finding(

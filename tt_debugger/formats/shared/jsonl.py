@@ -6,12 +6,10 @@ offset, and following.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -21,6 +19,7 @@ from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Head, Heads, Session, SessionId
 from tt_debugger.core.replay import Body, Rules
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.collection import no_collection
 from tt_debugger.formats.shared.index import LAYOUT, CachedIndex, blocks_of, parts_of
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
 from tt_debugger.formats.shared.records import Record, records
@@ -30,7 +29,7 @@ from tt_debugger.storage.lines import LONGEST, Block, Line, blocks, lines
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Iterator
 
     from tt_debugger.storage.files import RegularFile
 
@@ -286,7 +285,7 @@ class JsonlFile(ABC):
         seen = seen or look_at(self._file)
         size, tail = self._file.size(), None
         before = self._fingerprint(size)
-        with _no_collection():
+        with no_collection():
             for part in blocks(self._file, offset, number, size):
                 if isinstance(part, Block):
                     reading.read_block(part)
@@ -515,15 +514,3 @@ def first_records(probe: Probe) -> tuple[dict[str, Any], ...]:
     lines = (line for line in whole if line.strip())
     pieces = (piece for line in lines for piece in records(line))
     return tuple(piece.value for piece in pieces if isinstance(piece, Record))
-
-
-@contextmanager
-def _no_collection() -> Generator[None]:
-    """Hold the garbage collector: with many objects alive it costs several times the work."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -15,6 +15,7 @@ import msgspec
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.model import SessionId
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.bad_texts import bad_texts_told
 from tt_debugger.formats.shared.records import CODES, Record, records
 from tt_debugger.formats.shared.transcript import (
     Look,
@@ -86,9 +87,7 @@ class TranscriptRows(TranscriptStore):
         self._broken = []
         made = self.transcript(database, wanted or names[-1])
         told = [finding(Code.UNREADABLE, each) for each in (*database.damage, *self._broken)]
-        if database.bad_texts:
-            what = "the database holds text that is no UTF-8"
-            told.append(finding(Code.BAD_UTF8, what, hint="what is none is shown as U+FFFD"))
+        told += bad_texts_told(database)
         return msgspec.structs.replace(made, findings=(*made.findings, *told))
 
     def rows(

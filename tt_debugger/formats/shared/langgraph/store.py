@@ -7,14 +7,12 @@ of what the thread tells of its graph.
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
 from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -29,6 +27,7 @@ from tt_debugger.core.refs import quoted
 from tt_debugger.core.replay import Body
 from tt_debugger.core.tree import NO_ROW, Links, link
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.collection import no_collection
 from tt_debugger.formats.shared.langgraph.deltas import after
 from tt_debugger.formats.shared.langgraph.facts import Facts, facts_of
 from tt_debugger.formats.shared.langgraph.heads import head_at
@@ -244,7 +243,7 @@ class LangGraphStore(ABC):
 
     def load(self, session: SessionId, progress: Progress = unheard) -> Loaded:
         """Read the index of a thread, or of a namespace in one."""
-        with self._lock, _no_collection():
+        with self._lock, no_collection():
             self._renew()
             thread, namespace = self._named(session)
             return self._read(session, thread, namespace, progress)
@@ -294,7 +293,7 @@ class LangGraphStore(ABC):
                 return [self._one(session, rows[0])]
         wanted = sorted(set(rows))
         found: dict[int, Body] = {}
-        with self._lock, _no_collection():
+        with self._lock, no_collection():
             for first, last in _runs(wanted):
                 found |= self._states(session, first, last)
         return [found[row] for row in rows]
@@ -507,7 +506,7 @@ class LangGraphStore(ABC):
         if row not in ahead.known:
             ahead.count = ahead.following() if row == ahead.last + 1 else AHEAD * (not row) or 1
             end = min(row + ahead.count, len(session)) - 1
-            with _no_collection():
+            with no_collection():
                 ahead.known = self._states(session, row, end)
         ahead.last = row
         return ahead.known[row]
@@ -643,18 +642,6 @@ class LangGraphStore(ABC):
             key: each if not isinstance(each, bytes) else str(each) for key, each in plain.items()
         }
         return {**told, "type": kind, "value": self._serde.value(kind, value)}
-
-
-@contextmanager
-def _no_collection() -> Generator[None]:
-    """Hold the garbage collector: all that is made here stays, and would be looked at again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class _Describe:

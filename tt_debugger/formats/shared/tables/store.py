@@ -10,6 +10,7 @@ from tt_debugger.core.findings import Code, Finding, Severity, finding
 from tt_debugger.core.model import SessionId
 from tt_debugger.core.text import counted, summary_line
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.bad_texts import bad_texts_told
 from tt_debugger.formats.shared.tables.documents import document_of, values_at
 from tt_debugger.formats.shared.tables.index import Index, index_of
 from tt_debugger.formats.shared.tables.layouts import (
@@ -126,9 +127,7 @@ class TableStore(DocumentStore):
             )
             hint = "a map names the one that is wanted: --map FILE.toml"
             yield finding(Code.UNREADABLE, what, severity=Severity.WARNING, hint=hint)
-        if tables.bad_texts:
-            what = "the database holds text that is no UTF-8"
-            yield finding(Code.BAD_UTF8, what, hint="what is none is shown as U+FFFD")
+        yield from bad_texts_told(tables)
 
     def values(self, index: Index, rows: Sequence[int]) -> list[Value | LookupError]:
         """Give what the column of the state holds in some rows, an error for one that is gone."""
