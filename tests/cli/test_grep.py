@@ -206,3 +206,15 @@ def test_an_expression_that_would_take_for_ever_is_given_up_with_a_word(
     assert answer.code == 0
     assert "takes more than 0.2 s in own.jsonl" in answer.err
     assert "1 cannot be read" in answer.err
+
+
+def test_all_sessions_of_a_database_are_searched_the_newest_first(ttdbg: Ask):
+    database = Path(__file__).parents[2] / "sample_sessions/agent_turns.sqlite"
+    answer = ttdbg("grep", "reminder", database)
+
+    assert answer.code == 0
+    assert answer.err.endswith("in 2 of 2 sessions\n")
+    scopes = re.findall(r"#(invoices-0929(?:-b)?):", answer.out)
+    assert list(dict.fromkeys(scopes)) == ["invoices-0929-b", "invoices-0929"]
+    ref = re.findall(r"^  (\S.*?)  ", answer.out, re.MULTILINE)[-1]
+    assert ttdbg("show", shlex.split(ref)[0]).code == 0

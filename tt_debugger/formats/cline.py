@@ -40,7 +40,7 @@ from tt_debugger.formats.shared.transcript_files import (
 from tt_debugger.formats.shared.transcript_json import (
     ListRead,
     ObjectRead,
-    one_record,
+    object_in,
     read_list,
     read_object,
 )
@@ -100,10 +100,7 @@ class Cline(TranscriptFolder):
             return read_object(data, ("messages",))
         if data.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"[":
             return read_list(data)
-        value, why, _ = one_record(data)
-        if value is None:
-            raise ValueError(why)
-        return value
+        return object_in(data)
 
     def assemble(self, files: Mapping[str, FileRead]) -> Transcript:
         """Give the messages, with what the window and the metadata say of them."""

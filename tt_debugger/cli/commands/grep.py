@@ -133,17 +133,16 @@ def _searched(location: str | None, sought: Sought, count: _Count) -> Generator[
     path, fragment = located(location) if location else (EVERYWHERE, None)
     if fragment is not None and not (is_folder(path) and not is_session(path)):
         no_point(fragment)
+        others: Sequence[str] = ()
         with Debugger.open(path, fragment.session) as debugger:
+            count.of += 1
+            scope = f"{quoted(debugger.session.id)}:" if debugger.is_one_of_several else ""
+            yield _Hits(debugger, f"{path}#{scope}", _hits(debugger, sought))
             others = debugger.others
-            for name in (None, *reversed(others)):
+        for name in reversed(others):
+            with Debugger.open(path, name) as debugger:
                 count.of += 1
-                if name is None:
-                    scope = f"{quoted(debugger.session.id)}:" if debugger.is_one_of_several else ""
-                    yield _Hits(debugger, f"{path}#{scope}", _hits(debugger, sought))
-                    continue
-                with Debugger.open(path, name) as other:
-                    scope = f"{path}#{quoted(name)}:"
-                    yield _Hits(other, scope, _hits(other, sought))
+                yield _Hits(debugger, f"{path}#{quoted(name)}:", _hits(debugger, sought))
         return
     discovery = Discovery(path)
     found = ordered((each for each in discovery if each is not None), Sort.NEWEST)

@@ -29,7 +29,7 @@ from tt_debugger.formats.shared.transcript_files import (
     no_entry,
     of_file,
 )
-from tt_debugger.formats.shared.transcript_json import one_record
+from tt_debugger.formats.shared.transcript_json import object_in
 from tt_debugger.formats.shared.whole_states import WholeStates
 from tt_debugger.storage.probe import FolderProbe
 from tt_debugger.store import Match, Probe
@@ -82,10 +82,7 @@ class CrewaiFiles(TranscriptFolder):
 
     def parse(self, name: str, data: bytes) -> dict[str, Any]:
         """Give the object that a file is."""
-        value, why, _ = one_record(data)
-        if value is None:
-            raise ValueError(why)
-        return value
+        return object_in(data)
 
     def assemble(self, files: Mapping[str, FileRead]) -> Transcript:
         """Give the checkpoints in the order of their ids, which begin with their time."""

@@ -17,7 +17,7 @@ from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.formats.openhands.events import Events
 from tt_debugger.formats.shared.transcript import Piece, Transcript
 from tt_debugger.formats.shared.transcript_files import FileRead, TranscriptFolder, no_entry
-from tt_debugger.formats.shared.transcript_json import one_record
+from tt_debugger.formats.shared.transcript_json import object_in
 from tt_debugger.store import Inside, Match, Probe
 
 _STATE = "base_state.json"
@@ -75,10 +75,7 @@ class OpenHands(TranscriptFolder):
 
     def parse(self, name: str, data: bytes) -> dict[str, Any]:
         """Give the object that a file is."""
-        value, why, _ = one_record(data)
-        if value is None:
-            raise ValueError(why)
-        return value
+        return object_in(data)
 
     def assemble(self, files: Mapping[str, FileRead]) -> Transcript:
         """Give the events in their order, and what the state says of them."""

@@ -133,6 +133,14 @@ def one_record(data: bytes) -> tuple[dict[str, Any] | None, str, tuple[Finding, 
     return first.value, "", tuple(told)
 
 
+def object_in(data: bytes) -> dict[str, Any]:
+    """Give the one object that a small file is. Raises ValueError, which says why it is none."""
+    value, why, _ = one_record(data)
+    if value is None:
+        raise ValueError(why)
+    return value
+
+
 def _members(data: bytes, lists: Collection[str], begin: int = 0) -> Iterator[Member]:
     """Give the members that stand behind a place, which is that of one if it is not the first."""
     # As Latin-1 every byte is one character, and brackets and quotes are where they are in UTF-8.
