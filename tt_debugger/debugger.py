@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
 import msgspec
@@ -24,13 +24,20 @@ from tt_debugger.core.doctor import Examination, parents_first
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.growth import carry_over, rows_kept
 from tt_debugger.core.inspection import Inspection, exchanges_at
+from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.messages import messages_in
-from tt_debugger.core.model import Extent, Heads, Session, SessionId
+from tt_debugger.core.model import Extent, Heads, Kind, Session, SessionId
 from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
 from tt_debugger.core.replay import BATCH, Body, Replay, Resumed
 from tt_debugger.core.search import BATCH_BYTES, Expression, Found, Query, scan
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.errors import CannotReadError, UnknownRefError, UsageError, outside_errors
+from tt_debugger.errors import (
+    CannotReadError,
+    UnknownRefError,
+    UnsupportedError,
+    UsageError,
+    outside_errors,
+)
 from tt_debugger.formats import recognise
 from tt_debugger.formats.shared.records import flaws
 from tt_debugger.storage import servers
@@ -44,6 +51,7 @@ from tt_debugger.store import (
     Cursor,
     Examines,
     Follows,
+    Forks,
     HasMany,
     HasSubsessions,
     HasWatched,
@@ -55,6 +63,9 @@ from tt_debugger.store import (
     Tails,
     unheard,
 )
+
+if TYPE_CHECKING:
+    from tt_debugger.core.fork.plan import Draft, Plan
 
 LARGEST_RUN = 4 << 20
 """Bytes of neighbouring records that are searched as one."""
@@ -372,6 +383,49 @@ class Debugger:
         """Give what the agent would load and send if it went on from a checkpoint."""
         with self._gate():
             return self._replay().resumed(row)
+
+    @property
+    def can_fork(self) -> bool:
+        """Whether the format can write a branch of its own."""
+        return isinstance(self._store, Forks)
+
+    def safe_row(self, row: int) -> int:
+        """Give the row from which a fork can go on: the one asked for, or the nearest that can.
+
+        Raises UnsupportedError where the format cannot be forked, UsageError for no such row.
+        """
+        from tt_debugger.core.fork.cuts import safe_row
+
+        with self._gate():
+            if self.session.heads.kind(row) in (Kind.GAP, Kind.UNREADABLE):
+                raise UsageError("nothing is known there from which a fork could go on")
+            if not self._forks().keeps_calls_whole:
+                return row
+            return safe_row(self.session, row, self._messages_of, self.messages_at)
+
+    def _messages_of(self, row: int) -> list[Any]:
+        return as_list(as_map(self.state(row)).get("messages"))
+
+    def message(self, state: State, text: str, time: float) -> Change:
+        """Give the edit that adds to a state what the user says. Raises UnsupportedError."""
+        with self._gate():
+            return self._forks().message(state, text, time)
+
+    def draft(self, plan: Plan) -> Draft:
+        """Give all that a fork would write.
+
+        Raises UnsupportedError for what the format cannot hold, UsageError for what is wrong.
+        """
+        with self._gate():
+            return self._forks().draft(self._replay(), plan)
+
+    def _forks(self) -> Forks:
+        if isinstance(self._store, Forks):
+            return self._store
+        raise UnsupportedError(
+            f"ttdbg cannot fork sessions of the format {self.session.format or 'blank'}",
+            "`ttdbg formats` tells which formats it can",
+        )
 
     def raw(self, row: int) -> bytes:
         """Give the bytes of a checkpoint's record."""

@@ -10,13 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import msgspec
 
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.model import Session, SessionId
-from tt_debugger.core.replay import Body, Rules
+from tt_debugger.core.replay import Body, Replay, Rules
+
+if TYPE_CHECKING:
+    # Only who forks pays for the import.
+    from tt_debugger.core.fork.plan import Draft, Plan
 
 
 class Inside(msgspec.Struct, frozen=True):
@@ -135,6 +140,29 @@ class Follows(Protocol):
         The answer is what loading anew would give. A file that was cut or replaced is read from
         its beginning; of one that was replaced, what it still got is given first, once. Nothing
         new gives the same session.
+        """
+        ...
+
+
+@runtime_checkable
+class Forks(Protocol):
+    """A store whose sessions can be forked: it says what to write, and `storage` writes it."""
+
+    keeps_calls_whole: ClassVar[bool]
+    """Whether a fork may not end between a tool call and its result."""
+
+    def message(self, state: State, text: str, time: float) -> Change:
+        """Give the edit that adds what the user says to a state, in the form of the format.
+
+        Raises UnsupportedError where the state has no messages.
+        """
+        ...
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give all that a fork would write. Nothing is written; the original is read.
+
+        Raises UnsupportedError for an edit that the format cannot hold or a way that it does not
+        allow (`in_place`), UsageError for one that is wrong.
         """
         ...
 

@@ -1,0 +1,1 @@
+"""Forks: what a new branch is made of, before a byte of it is written."""

@@ -1,0 +1,74 @@
+"""Safe cuts: a fork never parts a tool call from its result.
+
+An agent that loads an open call repairs it, drops it or is refused by its provider. So where a
+point lies between a call and its result, the cut moves down to where the last result is, or, if
+there is none, up to before the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tt_debugger.core.inspection import FARTHEST, MessagesAt
+from tt_debugger.core.messages import calls_in, read_message, results_in
+from tt_debugger.core.model import Session
+from tt_debugger.core.tree import NO_ROW
+from tt_debugger.errors import UsageError
+
+MessagesOf = Callable[[int], Sequence[Any]]
+"""A lookup of the messages of the state at a row."""
+
+
+def open_calls(messages: Sequence[Any]) -> set[str | None]:
+    """Give the ids of the calls since the user last spoke that have no result yet."""
+    answered: set[str | None] = set()
+    asked: set[str | None] = set()
+    for message in reversed(messages):
+        results = results_in(message)
+        if not results and read_message(message).role == "user":
+            break
+        answered |= {each.call for each in results}
+        asked |= {each.id for each in calls_in(message)}
+    return asked - answered
+
+
+def safe_row(session: Session, row: int, messages_of: MessagesOf, messages_at: MessagesAt) -> int:
+    """Give the row itself, or the nearest one at which no call lacks its result.
+
+    Raises UsageError where there is none on the path.
+    """
+    waiting = open_calls(messages_of(row))
+    if not waiting:
+        return row
+    below = _row_of_last_result(session, row, waiting, messages_at)
+    if below is not None:
+        return below
+    for above in session.tree.ancestors(session.parents[row]):
+        if not open_calls(messages_of(above)):
+            return above
+    raise UsageError(
+        "every checkpoint on the path has a tool call without its result",
+        "an agent cannot go on from any of them",
+    )
+
+
+def _row_of_last_result(
+    session: Session, row: int, waiting: set[str | None], messages_at: MessagesAt
+) -> int | None:
+    """Give the row below at which all calls have their results, None where some never get it."""
+    below = row
+    for _ in range(FARTHEST):
+        below = session.heir(below)
+        if below == NO_ROW:
+            return None
+        for message in messages_at(below):
+            results = results_in(message)
+            if not results and read_message(message).role == "user":
+                return None
+            waiting = (waiting | {each.id for each in calls_in(message)}) - {
+                each.call for each in results
+            }
+        if not waiting:
+            return below
+    return None
