@@ -24,7 +24,6 @@ from tt_debugger.core.doctor import Examination, parents_first
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.growth import carry_over, rows_kept
 from tt_debugger.core.inspection import Inspection, exchanges_at
-from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Extent, Heads, Kind, Session, SessionId
 from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
@@ -389,22 +388,23 @@ class Debugger:
         """Whether the format can write a branch of its own."""
         return isinstance(self._store, Forks)
 
-    def safe_row(self, row: int) -> int:
+    def safe_row(self, row: int, *, for_another_agent: bool = False) -> int:
         """Give the row from which a fork can go on: the one asked for, or the nearest that can.
 
         Raises UnsupportedError where the format cannot be forked, UsageError for no such row.
         """
         from tt_debugger.core.fork.cuts import safe_row
+        from tt_debugger.core.fork.talk import messages_of
 
         with self._gate():
             if self.session.heads.kind(row) in (Kind.GAP, Kind.UNREADABLE):
                 raise UsageError("nothing is known there from which a fork could go on")
-            if not self._forks().keeps_calls_whole:
+            # Another agent is given what is said alone, so its calls must be whole.
+            if not (for_another_agent or self._forks().keeps_calls_whole):
                 return row
-            return safe_row(self.session, row, self._messages_of, self.messages_at)
-
-    def _messages_of(self, row: int) -> list[Any]:
-        return as_list(as_map(self.state(row)).get("messages"))
+            return safe_row(
+                self.session, row, lambda each: messages_of(self.state(each)), self.messages_at
+            )
 
     def message(self, state: State, text: str, time: float) -> Change:
         """Give the edit that adds to a state what the user says. Raises UnsupportedError."""

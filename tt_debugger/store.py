@@ -22,6 +22,7 @@ from tt_debugger.core.replay import Body, Replay, Rules
 if TYPE_CHECKING:
     # Only who forks pays for the import.
     from tt_debugger.core.fork.plan import Draft, Plan
+    from tt_debugger.core.fork.talk import Talk
 
 
 class Inside(msgspec.Struct, frozen=True):
@@ -163,6 +164,24 @@ class Forks(Protocol):
 
         Raises UnsupportedError for an edit that the format cannot hold or a way that it does not
         allow (`in_place`), UsageError for one that is wrong.
+        """
+        ...
+
+
+@runtime_checkable
+class Composes(Protocol):
+    """A format in which a session can be written that another agent began."""
+
+    @classmethod
+    def fitted(cls, talk: Talk) -> Talk:
+        """Give what of a talk the format can hold, and what is lost of it."""
+        ...
+
+    @classmethod
+    def composed(cls, talk: Talk, plan: Plan, home: Path) -> Draft:
+        """Give all that a session with the talk would be written by.
+
+        `home` is the first of the places where the agent keeps sessions.
         """
         ...
 

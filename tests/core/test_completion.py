@@ -166,3 +166,7 @@ def test_each_completion_of_any_text_leads_to_its_row(text: str):
             assert completer.where(each.text) == each.row
             # A session alone, such as `:` for this one, means its active leaf.
             assert parse_fragment(each.text).points or each.text.endswith(":")
+
+
+def test_a_session_without_a_point_is_completed_without_steps():
+    assert not [each.text for each in asked().complete(":") if each.text in (":~", ":+")]

@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import chdir, contextmanager
+from contextlib import ExitStack, chdir, contextmanager
+from enum import Enum
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+from unittest.mock import patch
 
 import msgspec
 from textual.pilot import Pilot
 from tui.driving import SAMPLES, press, settled
 
+from tt_debugger import forking
+from tt_debugger.core.fork.plan import Forked
 from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.discovery import EVERYWHERE
 from tt_debugger.errors import CannotReadError, TtdbgError
+from tt_debugger.storage.operations import Operation
 from tt_debugger.tui import app as ui
+from tt_debugger.tui import edit_texts
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.themes import NAMED
 
@@ -54,6 +60,8 @@ class Scene(msgspec.Struct, frozen=True):
     location: str = f"{FOLDER}/pi.jsonl"
     then: Callable[[Pilot[TtdbgError]], Awaitable[None]] | None = None
     """What happens after the keys, where no key leads there."""
+    forks: tuple[Operation, ...] = ()
+    """The forks that were made before."""
 
     @property
     def command(self) -> str:
@@ -66,6 +74,31 @@ async def _cannot_read(pilot: Pilot[TtdbgError]) -> None:
     error = CannotReadError(f"cannot read {FOLDER}/gone.jsonl: no such file", hint)
     await pilot.app.push_screen(ErrorScreen(error, NAMED, pilot.app._glyphs))
 
+
+async def _write_fork(pilot: Pilot[TtdbgError]) -> None:
+    # Not before it is seen what would be written.
+    await press(pilot, "ctrl+s")
+
+
+FORKS = tuple(
+    Operation(
+        id=name,
+        time=NOW - age,
+        origin=f"{FOLDER}/pi.jsonl#9ad9150d",
+        location=f"/home/dev/.pi/agent/sessions/--home-dev-weather--/{name}.jsonl",
+        session=f"01a09f{name}",
+        point="1fc4cd9d",
+        resume_command=f"pi --session {name}",
+        note=note,
+        is_finished=True,
+        undone=undone,
+    )
+    for name, age, note, undone in (
+        ("5d20aa17", 7200.0, "is the first way quicker?", None),
+        ("b8716f0e", 4000.0, "with the large model", NOW - 3900),
+        ("e03c9921", 600.0, None, None),
+    )
+)
 
 SCENES = (
     Scene("timeline", ref="row=22"),
@@ -109,6 +142,13 @@ SCENES = (
     Scene("sessions", location=FOLDER),
     Scene("picker", location=EVERYWHERE),
     Scene("error", location=FOLDER, then=_cannot_read),
+    Scene("fork", ("f",), "row=20"),
+    Scene("fork-say", ("f", "3", *" And why?"), "row=40"),
+    Scene("fork-message", ("f", "4", *" Then the others."), "row=13"),
+    Scene("fork-refused", ("f", "6", *'model="example/coder'), "row=40"),
+    Scene("forked", ("f",), "row=20", then=_write_fork),
+    Scene("forks", ("4",), "row=10", forks=FORKS),
+    Scene("undo", ("Z",), "row=10", forks=FORKS),
 )
 """Every screen, in the order in which one meets them."""
 
@@ -150,7 +190,7 @@ async def play(
         clock=lambda: NOW,
         shows_sessions=scene.location in (FOLDER, EVERYWHERE),
     )
-    with _at_home(scene):
+    with _at_home(scene), _forks_of(scene):
         return await _seen(app, scene, size, seen)
 
 
@@ -170,6 +210,61 @@ def _at_home(scene: Scene) -> Iterator[None]:
             del os.environ["HOME"]
         else:
             os.environ["HOME"] = before
+
+
+@contextmanager
+def _forks_of(scene: Scene) -> Iterator[None]:
+    """Let forks be the same on every run, and none be written where others are."""
+    begun: list[int] = []
+
+    def fresh(count: int) -> bytes:
+        begun.append(count)
+        return bytes((37 * len(begun) + 11 * place) % 256 for place in range(count))
+
+    def drafted(*asked: Any) -> forking.Drafted:
+        begun.clear()
+        with patch("os.urandom", fresh), patch("time.time", lambda: NOW):
+            made = forking.drafted(*asked)
+        return msgspec.structs.replace(made, draft=_moved_home(made.draft))
+
+    def edits_of(*asked: Any) -> Any:
+        return edit_texts.edits_of(*asked[:-1], NOW)
+
+    def forked(made: forking.Drafted) -> Forked:
+        draft = made.draft
+        ref = forking.ref_of(draft)
+        return Forked(draft.location, draft.session, ref, draft.resume_command, "5d20aa17")
+
+    class Log:
+        def all(self) -> list[Operation]:
+            return [*scene.forks]
+
+        def of_origin(self, location: str) -> tuple[Operation, ...]:
+            return tuple(each for each in scene.forks if each.can_be_undone)
+
+    with ExitStack() as stack:
+        for own in (edits_of, drafted, forked):
+            stack.enter_context(patch(f"tt_debugger.tui.forker.{own.__name__}", own))
+        stack.enter_context(patch("tt_debugger.tui.undoer.Operations", Log))
+        yield
+
+
+def _moved_home(value: Any) -> Any:
+    """Give a value as it were if the stage stood in the home of someone."""
+    match value:
+        case Enum():
+            return value
+        case str():
+            return value.replace(str(Path.cwd()), "/home/dev")
+        case bytes():
+            return value.replace(str(Path.cwd()).encode(), b"/home/dev")
+        case tuple():
+            return tuple(map(_moved_home, value))
+        case msgspec.Struct():
+            moved = {name: _moved_home(getattr(value, name)) for name in value.__struct_fields__}
+            return msgspec.structs.replace(value, **moved)
+        case _:
+            return value
 
 
 async def _seen(app: Ui, scene: Scene, size: Size, seen: Callable[[Ui], Seen]) -> Seen:

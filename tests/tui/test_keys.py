@@ -33,10 +33,12 @@ from tt_debugger.tui.screens.chooser import ChooserScreen
 from tt_debugger.tui.screens.compare import CompareScreen
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.export import ExportScreen
+from tt_debugger.tui.screens.fork import ForkScreen
 from tt_debugger.tui.screens.help import HelpScreen
 from tt_debugger.tui.screens.prompt import KeyScreen, LineScreen
 from tt_debugger.tui.screens.sessions import SessionsScreen
 from tt_debugger.tui.screens.timeline import TimelineScreen
+from tt_debugger.tui.screens.undo import UndoScreen
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
 from tt_debugger.tui.widgets.choice_list import ChoiceList
 from tt_debugger.tui.widgets.inspector import TABS
@@ -320,6 +322,24 @@ async def _(pilot, key):
     assert isinstance(pilot.app.screen, ExportScreen)
     await press(pilot, "escape")
     assert said(pilot) == "nothing is written"
+
+
+@does("timeline", "fork")
+async def _(pilot, key):
+    await at(pilot, 19)
+    await press(pilot, key)
+    assert isinstance(pilot.app.screen, ForkScreen)
+    await press(pilot, "escape")
+    assert said(pilot) == "no fork is made"
+
+
+@does("timeline", "undo")
+async def _(pilot, key):
+    await at(pilot, 19)
+    await press(pilot, key)
+    assert isinstance(pilot.app.screen, UndoScreen)
+    await press(pilot, "escape")
+    assert isinstance(pilot.app.screen, TimelineScreen)
 
 
 @does("timeline", "compare_again")

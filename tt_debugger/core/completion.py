@@ -117,7 +117,9 @@ class Completer:
         row = self.where(text)
         if isinstance(row, int):
             yield self._leading(text, row)
-            yield from self._steps(text, row)
+            # Behind a session alone a step has no point to begin at.
+            if parse_fragment(text).points:
+                yield from self._steps(text, row)
         keyed = _KEYED.match(text)
         if keyed:
             yield from self._valued(keyed[1], keyed[2])

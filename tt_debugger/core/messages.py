@@ -297,6 +297,7 @@ _RESULT_BLOCKS: dict[str, _ReadBlock] = {
     "refusal": _text_at("refusal"),
     "image": _image,
     "image_url": _image_url,
+    "input_image": _image_url,
 }
 _BLOCKS: dict[str, _ReadBlock] = _RESULT_BLOCKS | {
     "thinking": _thought,

@@ -11,16 +11,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from time import time_ns
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tt_debugger.core.findings import Code, Finding, finding
-from tt_debugger.errors import CannotReadError
+from tt_debugger.errors import CannotReadError, UnsupportedError
 from tt_debugger.formats.shared.bad_texts import bad_texts_told
 from tt_debugger.formats.shared.langgraph import (
     Held,
     IndexRow,
+    Kept,
     LangGraphStore,
     Lost,
+    NewCheckpoint,
     Serde,
     Threads,
     TreeRow,
@@ -32,6 +34,10 @@ from tt_debugger.storage.settling import has_settled
 from tt_debugger.storage.sqlite import Database, Seen, look_at, sides_of
 from tt_debugger.storage.tables import Value
 from tt_debugger.store import Match, Probe
+
+if TYPE_CHECKING:
+    # Only who forks pays for the import.
+    from tt_debugger.core.fork.writes import NewRows
 
 FORMAT = "langgraph_sqlite"
 CHECKPOINTS, WRITES = "checkpoints", "writes"
@@ -223,6 +229,35 @@ class SqliteThreads:
                     numbers[row[0]] ^= hash(row)
         return list(numbers.values())
 
+    def kept(self, thread: str, namespace: str, key: str) -> Kept:
+        """Give a checkpoint as it is kept. Raises UnsupportedError for the first layout."""
+        if self._id != "checkpoint_id" or not self._has_namespaces:
+            raise UnsupportedError(
+                "a database of LangGraph before 0.2 takes no forks",
+                "open it with a newer LangGraph first",
+            )
+        where = {**(self._where(thread, namespace) or {}), self._id: key}
+        rows = self._rows(CHECKPOINTS, ("type", "checkpoint", "metadata"), where=where, most=1)
+        kind, body, metadata = next(rows, (None, None, None))
+        return Kept(kind if isinstance(kind, str) else None, _bytes(body), _bytes(metadata))
+
+    def writing(self, new: NewCheckpoint) -> NewRows:
+        """Say what is to be written for a new checkpoint: one row."""
+        from tt_debugger.core.fork.writes import How, Insert, NewRows
+
+        values = {
+            "thread_id": new.thread,
+            "checkpoint_ns": new.namespace,
+            "checkpoint_id": new.id,
+            "parent_checkpoint_id": new.parent,
+            "type": new.kept.kind,
+            "checkpoint": new.kept.body,
+            "metadata": new.kept.metadata,
+        }
+        fresh = ("thread_id",) if new.parent is None else tuple(values)[:3]
+        how = How.CHANGED if new.edited else How.KEPT
+        return NewRows(self.location, (Insert(CHECKPOINTS, values, fresh, how, new.row),))
+
     def findings(self) -> Sequence[Finding]:
         """Give what is wrong with the database."""
         damage = map(_in_one_line, self._database.damage)
@@ -287,6 +322,10 @@ def _is_behind(key: Value, last: Value) -> bool:
 
 
 _GONE = (gone("the row is gone"), None)
+
+
+def _bytes(value: Value) -> bytes:
+    return value.encode(errors="replace") if isinstance(value, str) else value or b""  # pyright: ignore[reportReturnType] - no numbers here
 
 
 def _in_one_line(damage: str) -> str:

@@ -63,7 +63,7 @@ class Connections:
     """
 
     def __init__(self, location: str) -> None:
-        self._address = address_of(location, POSTGRES)
+        address_of(location, POSTGRES)
         try:
             import_module("psycopg")
         except ImportError as error:
@@ -85,7 +85,7 @@ class Connections:
         try:
             return [name for (name,) in connection.execute(_SCHEMAS)]
         except psycopg.Error as error:
-            problem = refused_by_postgres(self._location, CATALOGUE, _code(error))
+            problem = refused_by_postgres(self._location, CATALOGUE, code_of(error))
         finally:
             self._end(connection)
         raise problem
@@ -107,7 +107,7 @@ class Connections:
         try:
             yield connection
         except psycopg.Error as error:
-            problem = refused_by_postgres(self._location, about, _code(error), hides=hides)
+            problem = refused_by_postgres(self._location, about, code_of(error), hides=hides)
         finally:
             self._end(connection)
         if problem is not None:
@@ -136,19 +136,19 @@ class Connections:
             try:
                 with connection.pipeline():
                     connection.execute(_BEGIN)
-                    connection.execute(_settings())
+                    connection.execute(settings())
                     cursor = connection.execute(query, values)
                     connection.execute(_ROLLBACK)
                 return cursor.fetchall()
             except psycopg.OperationalError as error:
                 if old is not None and connection.closed:
                     continue
-                problem = refused_by_postgres(self._location, about, _code(error), hides=hides)
+                problem = refused_by_postgres(self._location, about, code_of(error), hides=hides)
             except psycopg.DataError:
                 # What cannot be a value of its column is in none of its rows.
                 return []
             except psycopg.Error as error:
-                problem = refused_by_postgres(self._location, about, _code(error), hides=hides)
+                problem = refused_by_postgres(self._location, about, code_of(error), hides=hides)
             finally:
                 self._end(connection)
             raise problem
@@ -168,11 +168,11 @@ class Connections:
             old = self._pop()
             connection = old or self._connected()
             try:
-                connection.execute(_BEGIN + b";" + _settings())
+                connection.execute(_BEGIN + b";" + settings())
             except psycopg.Error as error:
                 self._end(connection)
                 if old is None:
-                    problem = refused_by_postgres(self._location, CATALOGUE, _code(error))
+                    problem = refused_by_postgres(self._location, CATALOGUE, code_of(error))
                     break
             else:
                 return connection
@@ -199,28 +199,12 @@ class Connections:
         connection.close()
 
     def _connected(self) -> Connection:
-        import psycopg
-        from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
-        try:
-            address = self._address.reveal()
-            mine = {"connect_timeout": CONNECT_WITHIN, "application_name": "ttdbg"}
-            said = conninfo_to_dict(address)
-            told = {name: value for name, value in mine.items() if name not in said}
-            told["client_encoding"] = "utf8"
-            # What is prepared would outlive its transaction where a pool shares connections.
-            connection = psycopg.connect(
-                make_conninfo(address, **told), autocommit=True, prepare_threshold=None
-            )
-        except Exception as error:  # noqa: BLE001 - what is in an address may break the driver
-            problem = no_connection(self._location, str(error))
-        else:
-            self.version = connection.info.server_version
-            self._adapt(connection)
-            with self._lock:
-                self._all.add(connection)
-            return connection
-        raise problem
+        connection = connected(self._location)
+        self.version = connection.info.server_version
+        self._adapt(connection)
+        with self._lock:
+            self._all.add(connection)
+        return connection
 
     def _adapt(self, connection: Connection) -> None:
         from psycopg.adapt import Loader
@@ -238,8 +222,6 @@ class Connections:
 
         types, text = self._types, TextLoader
         if connection.info.parameter_status("server_encoding") == _ANY_BYTES:
-            # Such a database takes any bytes for text, and would refuse to convert them.
-            connection.execute(f"SET client_encoding = '{_ANY_BYTES}'".encode())
             types, text = types | _NAMES, Lenient
         for each in types - _KEPT:
             connection.adapters.register_loader(each, text)
@@ -253,15 +235,41 @@ class Connections:
             return data.decode(errors="replace")
 
 
-def _settings() -> bytes:
+def connected(location: str) -> Connection:
+    """Connect to an admitted address. Raises StoreError where no server answers there."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    address = address_of(location, POSTGRES)
+    try:
+        mine = {"connect_timeout": CONNECT_WITHIN, "application_name": "ttdbg"}
+        said = conninfo_to_dict(address.reveal())
+        told = {name: value for name, value in mine.items() if name not in said}
+        told["client_encoding"] = "utf8"
+        # What is prepared would outlive its transaction where a pool shares connections.
+        connection = psycopg.connect(
+            make_conninfo(address.reveal(), **told), autocommit=True, prepare_threshold=None
+        )
+        if connection.info.parameter_status("server_encoding") == _ANY_BYTES:
+            # Such a database takes any bytes for text, and would refuse to convert them.
+            connection.execute(f"SET client_encoding = '{_ANY_BYTES}'".encode())
+    except Exception as error:  # noqa: BLE001 - what is in an address may break the driver
+        problem = no_connection(location, str(error))
+    else:
+        return connection
+    raise problem
+
+
+def settings(**more: str) -> bytes:
     """Give the statement that makes the settings of a transaction."""
     made = ", ".join(
-        f"pg_catalog.set_config('{name}', '{value}', true)" for name, value in _SETTINGS.items()
+        f"pg_catalog.set_config('{name}', '{value}', true)"
+        for name, value in {**_SETTINGS, **more}.items()
     )
     return f"SELECT {made}".encode()
 
 
-def _code(error: psycopg.Error) -> str:
+def code_of(error: psycopg.Error) -> str:
     """Give the server's code for an error, or that of a lost connection if it gave none."""
     import psycopg
 

@@ -23,13 +23,14 @@ MAGIC = b"SQLite format 3\0"
 """The first bytes of a database."""
 LARGEST = 2 << 30
 """Bytes of a database, with its log, that are copied."""
+SUPER_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+"""The last bytes of a journal that names another one, which SQLite would remove."""
 
 _SIDES = ("-wal", "-journal")
 _SHARED = "-shm"
 _TRIES = 3
 _PAUSE = 0.05
 _CHUNK = 1 << 20
-_SUPER_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -163,7 +164,7 @@ def _copy_once(location: str, target: Path) -> tuple[str, ...]:
         finally:
             file.close()
         # SQLite would remove the file that such a journal names, wherever it is.
-        if _ends_with(beside, _SUPER_JOURNAL):
+        if _ends_with(beside, SUPER_JOURNAL):
             beside.unlink()
             told.append(f"its {name} spans several databases and is not applied")
     return tuple(told)

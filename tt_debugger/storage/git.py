@@ -123,7 +123,8 @@ class GitObjects:
     Its processes end with it.
     """
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, made: Path | None = None) -> None:
+        """Start with a repository; objects `made` in a folder of ours are read with its own."""
         settings = settings_of(repository)
         self.is_partial = settings.is_partial
         self._repository = repository
@@ -133,7 +134,8 @@ class GitObjects:
         self._folders: list[Path] = []
         self._finalizer = weakref.finalize(self, _end, self._running, self._folders)
         with _told(repository):
-            borrowed = map(self._without_alternates, object_folders(repository))
+            own = map(self._without_alternates, object_folders(repository))
+            borrowed = (*own, *(() if made is None else (made,)))
             self._borrowed = os.pathsep.join(_quoted(str(each)) for each in borrowed)
         self._sizes = _Asked(self, "--batch-check")
         self._contents = _Asked(self, "--batch")
@@ -174,10 +176,12 @@ class GitObjects:
         said: int = subprocess.DEVNULL,
         asked: int = subprocess.PIPE,
         cuts: bool = False,
+        into: Path | None = None,
     ) -> subprocess.Popen[bytes]:
         """Start git in the private folder, with an environment that has only what is needed.
 
-        Where it `cuts`, commits whose parents were not fetched have none.
+        Where it `cuts`, commits whose parents were not fetched have none. With `into` it makes
+        objects in a folder of ours, and sees none of the repository.
         """
         with _told(self._repository):
             folder = _private(self._format)
@@ -189,7 +193,10 @@ class GitObjects:
         environment["PATH"] = str(Path(self._program).parent)
         environment["HOME"] = environment["XDG_CONFIG_HOME"] = str(folder / "none")
         environment["GIT_DIR"] = str(folder)
-        environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = self._borrowed
+        if into is None:
+            environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = self._borrowed
+        else:
+            environment["GIT_OBJECT_DIRECTORY"] = str(into)
         process = subprocess.Popen(  # noqa: S603 - git alone, with arguments of ours
             [self._program, "--no-pager", "--no-replace-objects", *cut, *arguments],
             stdin=asked,
@@ -204,12 +211,25 @@ class GitObjects:
         self._running.append(process)
         return process
 
-    def start_with(self, asked: bytes, *arguments: str) -> subprocess.Popen[bytes]:
+    def start_with(
+        self, asked: bytes, *arguments: str, into: Path | None = None
+    ) -> subprocess.Popen[bytes]:
         """Start git with all that it is to read, which may be more than a pipe holds."""
         with tempfile.TemporaryFile() as file:
             file.write(asked)
             file.seek(0)
-            return self.start(*arguments, asked=file.fileno())
+            return self.start(*arguments, asked=file.fileno(), into=into)
+
+    def answer(self, asked: bytes, *arguments: str, into: Path | None = None) -> bytes | None:
+        """Give all that git says to what it is to read, None where it fails."""
+        process = self.start_with(asked, *arguments, into=into)
+        try:
+            said, _ = process.communicate(timeout=STILL)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            end(process)
+        return None if process.returncode else said
 
     def close(self) -> None:
         """End the processes and remove what was written."""

@@ -64,7 +64,7 @@ class RedisKeys:
         self.location = admitted(location)
         self.too_long: set[str] = set()
         # The driver's own types are not complete.
-        self._client: Any = _client(self.location)
+        self._client: Any = client_of(self.location)
         try:
             # Nothing is sent before something is asked.
             self._ask([("SCAN", "0", "COUNT", "1")])
@@ -143,8 +143,9 @@ class RedisKeys:
                 return list(found.items())
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Let go of the connections: closing a client alone leaves those of its pool open."""
         self._client.close()
+        self._client.connection_pool.disconnect()
 
     def __enter__(self) -> Self:
         return self
@@ -229,7 +230,11 @@ class RedisKeys:
         raise problem
 
 
-def _client(location: str) -> Any:
+def client_of(location: str) -> Any:
+    """Give a client for an admitted address, of the driver as it is without its own types.
+
+    It answers in bytes, as the server does. Raises StoreError where the driver is missing.
+    """
     address = address_of(location, REDIS, REDIS_TLS, SOCKET)
     try:
         import redis

@@ -69,7 +69,7 @@ _REDIS_REASONS = (
     ),
     (("LOADING", "BusyLoading"), "the server is not ready", _LATER),
     (
-        ("MOVED", "CLUSTERDOWN", "CROSSSLOT"),
+        ("MOVED", "MovedError", "CLUSTERDOWN", "ClusterDown", "CROSSSLOT", "CrossSlot"),
         "it is one part of a cluster",
         "give the address of a server that holds all keys",
     ),

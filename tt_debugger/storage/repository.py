@@ -33,6 +33,8 @@ _LARGEST_LOG = 4 << 20
 _MOST_STEPS = 5
 """Refs that name refs before that is a circle."""
 _MOST_ALTERNATES = 64
+_AT_WORK = ("HEAD", "rebase-merge/head-name", "rebase-apply/head-name")
+"""The files of a work tree that name the branch it is on."""
 
 # A link is not followed, and a pipe not waited for. Windows has none of these but the last.
 _FLAGS = (
@@ -138,6 +140,14 @@ def head_of(repository: Repository) -> str | None:
     return _resolved(_note(repository.own / "HEAD"), lambda name: _named_in(shared, name))[0]
 
 
+def branches_in_use(repository: Repository) -> frozenset[str]:
+    """Give the full names of the branches that a work tree is on, or is just rebasing."""
+    folders = (repository.shared, *_folders_in(repository.shared / "worktrees"))
+    notes = (_note(folder / name) for folder in folders for name in _AT_WORK)
+    names = (_name(note.removeprefix(b"ref:").strip()) for note in notes)
+    return frozenset(filter(None, names))
+
+
 def shallow_of(repository: Repository) -> tuple[str, ...]:
     """Give the commits whose parents were not fetched."""
     found = _HASH.findall(_read(repository.shared / "shallow", _LARGEST_BOOK))
@@ -159,6 +169,11 @@ def settings_of(repository: Repository) -> Settings:
     object_format = "sha256" if found.get(b"objectformat") == b"sha256" else "sha1"
     is_partial = bool({b"partialclone", b"promisor", b"partialclonefilter"} & found.keys())
     return Settings(object_format, is_partial)
+
+
+def is_ref_name(text: str) -> bool:
+    """Tell whether git would take a text for the full name of a ref."""
+    return text.startswith("refs/") and not _NO_NAME.search(text)
 
 
 def object_folders(repository: Repository) -> tuple[Path, ...]:
@@ -280,7 +295,7 @@ def _logged(repository: Repository) -> Iterator[str]:
 def _name(name: bytes) -> str | None:
     """Give the name of a ref as text, None where git would take no such name."""
     text = _text(name)
-    return text if text.startswith("refs/") and not _NO_NAME.search(text) else None
+    return text if is_ref_name(text) else None
 
 
 def _text(name: bytes) -> str:

@@ -39,7 +39,16 @@ from tt_debugger.storage.tables import Table, Value
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["MAGIC", "Database", "Seen", "is_database", "look_at", "sides_of", "tables_of"]
+__all__ = [
+    "MAGIC",
+    "Database",
+    "Seen",
+    "is_database",
+    "look_at",
+    "quoted",
+    "sides_of",
+    "tables_of",
+]
 
 LARGE = 64 << 20
 """Bytes from which on a database is not copied, and not checked, where it can be read without."""
@@ -172,8 +181,8 @@ class Database:
         missing = [name for name in wanted if name not in known.columns]
         if any(wanted.pop(name) is not None for name in missing):
             return iter(())
-        sorts = [_quoted(name) for name in order if name in known.columns]
-        conditions = [f"{_quoted(name)} IS ?" for name in wanted]
+        sorts = [quoted(name) for name in order if name in known.columns]
+        conditions = [f"{quoted(name)} IS ?" for name in wanted]
         values = list(wanted.values())
         if after:
             # With a column missing the values would be compared with those of another.
@@ -445,7 +454,7 @@ def _tables_of(connection: sqlite3.Connection) -> dict[str, Table]:
         if not isinstance(name, str) or name.startswith("sqlite_"):
             continue
         # Columns that are generated have the schema's own expressions worked out: they are left.
-        about = connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+        about = connection.execute(f"PRAGMA table_xinfo({quoted(name)})").fetchall()
         stored = [(column[1], column[5]) for column in about if column[6] == 0]
         key = sorted((place, column) for column, place in stored if place)
         columns = tuple(column for column, _ in stored)
@@ -462,15 +471,16 @@ def _tables_of(connection: sqlite3.Connection) -> dict[str, Table]:
 
 def _selection(table: Table, columns: Sequence[str]) -> str:
     """Give a query for some columns of a table, those that it does not have as NULL."""
-    given = [_quoted(name) if name in table.columns else "NULL" for name in columns]
-    return f"SELECT {', '.join(given)} FROM {_quoted(table.name)}"  # noqa: S608 - names of its own schema, quoted
+    given = [quoted(name) if name in table.columns else "NULL" for name in columns]
+    return f"SELECT {', '.join(given)} FROM {quoted(table.name)}"  # noqa: S608 - names of its own schema, quoted
 
 
 def _places(values: Sequence[Value]) -> str:
     return ", ".join("?" for _ in values)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Give a name as it is written in a statement."""
     return '"' + name.replace('"', '""') + '"'
 
 

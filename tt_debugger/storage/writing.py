@@ -79,3 +79,14 @@ def take_back(written: Written) -> None:
             from tt_debugger.storage.git_writing import remove_branch
 
             remove_branch(written)
+
+
+def must_be_unchanged(written: Written) -> None:
+    """Raise the UsageError that taking back would raise now, where that can be told beforehand.
+
+    What a database or a server holds is looked at in the transaction that takes it back.
+    """
+    if isinstance(written, FileWritten | LinesWritten | IndexWritten):
+        from tt_debugger.storage.file_writing import must_be_unchanged
+
+        must_be_unchanged(written)

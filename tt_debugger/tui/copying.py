@@ -55,6 +55,12 @@ def command(verb: str, *refs: str, options: str = "") -> Copied:
     return Copied(f"{_program()} {verb} {quoted}{options}", "command")
 
 
+def resuming(text: str) -> Copied:
+    """Give the command with which an agent goes on from a fork."""
+    safe = text.encode(errors="replace").decode()
+    return Copied(safe, "command", is_short="\n" not in text)
+
+
 def _from_anywhere(ref: str) -> str:
     location, sign, point = ref.rpartition("#")
     is_path = location and location != STDIN

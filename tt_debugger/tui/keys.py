@@ -57,11 +57,16 @@ _NAMES = {
     "alt+left": "Alt-Left",
     "alt+right": "Alt-Right",
     "ctrl+c": "Ctrl-C",
+    "ctrl+b": "Ctrl-B",
     "ctrl+d": "Ctrl-D",
+    "ctrl+g": "Ctrl-G",
     "ctrl+n": "Ctrl-N",
     "ctrl+o": "Ctrl-O",
     "ctrl+p": "Ctrl-P",
+    "ctrl+s": "Ctrl-S",
+    "ctrl+t": "Ctrl-T",
     "ctrl+u": "Ctrl-U",
+    "shift+tab": "Shift-Tab",
 }
 
 _SIBLING = "jump('branch', 1)"
@@ -191,6 +196,8 @@ TIMELINE = (
     ),
     Key(("D",), "compare_again", "back to the comparison one came from", "Compare"),
     Key(("x",), "export", "export the branch that ends here, or the state", "Compare", "export"),
+    Key(("f",), "fork", "fork from here: a new branch that the agent resumes", "Fork", "fork"),
+    Key(("Z",), "undo", "the forks that ttdbg made, to undo one", "Fork"),
     Key(("F",), "follow", "follow what is written, or stop to", "View"),
     Key(("s",), "scrubber", "the graph at the top: its marks are told, h l step", "View"),
     Key(("escape",), "tree", "back to the tree; forget the search", "View", "", _TREE),
@@ -295,10 +302,78 @@ EXPORT = (
     Key(("escape", "q"), "close", "close, and write nothing", "Export", "close"),
 )
 
+FORK = (
+    Key(("1",), "way('unchanged')", "go on from here as it is", "What is otherwise"),
+    Key(("2",), "way('say more')", "add a message of the user", "What is otherwise"),
+    Key(
+        ("3",),
+        "way('say instead')",
+        "another message in place of this one of the user",
+        "What is otherwise",
+    ),
+    Key(("4",), "way('message')", "edit the message of this checkpoint", "What is otherwise"),
+    Key(("5",), "way('state')", "edit the state as JSON", "What is otherwise"),
+    Key(("6",), "way('paths')", "edit places of the state: PATH=JSON", "What is otherwise"),
+    Key(("left", "h"), "beside(-1)", "the one before", "What is otherwise"),
+    Key(("right", "l"), "beside(1)", "the next one", "What is otherwise"),
+    Key(("tab",), "field(1)", "the next field", "Fork", "next field"),
+    Key(("shift+tab",), "field(-1)", "the field before", "Fork"),
+    Key(("enter",), "enter", "into the field; on a button do it", "Fork"),
+    Key(("ctrl+s",), "write", "write the fork", "Fork", "write it"),
+    Key(("ctrl+g",), "editor", "edit the text in $EDITOR", "Fork", "$EDITOR"),
+    Key(
+        ("ctrl+b",), "in_place", "in the session itself, or in one of its own", "Fork", "in place"
+    ),
+    Key(("ctrl+t",), "target", "write it to another place", "Fork", "to"),
+    Key(("ctrl+o",), "agent", "let another agent go on from it", "Fork", "agent"),
+    Key(("pagedown",), "page(1)", "a page of the preview down", "Fork", "scroll"),
+    Key(("pageup",), "page(-1)", "a page of the preview up", "Fork"),
+    Key(("down", "j"), "scroll(1)", "in the preview: a line down", "Fork"),
+    Key(("up", "k"), "scroll(-1)", "in the preview: a line up", "Fork"),
+    Key(("question_mark",), "help", "this help", "Fork", "help"),
+    Key(
+        ("escape",),
+        "close",
+        "out of the field; there: cancel, nothing is written",
+        "Fork",
+        "cancel",
+    ),
+    Key(("ctrl+c",), "app.leave", "quit at once", "Fork"),
+)
+
+FORKED = (
+    Key(("enter", "o"), "open", "open the fork", "Fork", "open it"),
+    Key(("y",), "copy", "copy the command to go on from it", "Fork", "copy the command"),
+    Key(("U",), "undo", "undo it", "Fork", "undo"),
+    Key(("escape", "q"), "close", "back to the original", "Fork", "back"),
+)
+
+UNDO = (
+    Key(("j", "down"), "move(1)", "next fork", "Undo", "next"),
+    Key(("k", "up"), "move(-1)", "previous fork", "Undo", "previous"),
+    Key(("pagedown", "ctrl+d"), "move(10)", "ten on", "Undo"),
+    Key(("pageup", "ctrl+u"), "move(-10)", "ten back", "Undo"),
+    Key(("enter",), "take", "undo it: asks first", "Undo", "undo it"),
+    Key(("y",), "copy", "copy the command to go on from it", "Undo", "copy the command"),
+    Key(("o",), "open", "open the fork", "Undo", "open it"),
+    Key(("escape", "q"), "close", "close", "Undo", "close"),
+)
+
 DIALOG = (Key(("escape", "enter", "q", "space"), "close", "close", "Dialog", "close"),)
 
 
-KEYS = (*TIMELINE, *SESSIONS, *COMPARE, *HELP, *CHOOSER, *EXPORT, *DIALOG)
+KEYS = (
+    *TIMELINE,
+    *SESSIONS,
+    *COMPARE,
+    *HELP,
+    *CHOOSER,
+    *EXPORT,
+    *FORK,
+    *FORKED,
+    *UNDO,
+    *DIALOG,
+)
 
 
 def bindings(table: tuple[Key, ...], *, types: bool = True) -> list[Binding]:
@@ -316,5 +391,5 @@ def bindings(table: tuple[Key, ...], *, types: bool = True) -> list[Binding]:
 
 
 _FIRST = frozenset(
-    ("tab", "escape", "enter", "up", "down", "pageup", "pagedown", "ctrl+c", "ctrl+p")
+    ("tab", "shift+tab", "escape", "enter", "up", "down", "pageup", "pagedown", "ctrl+c", "ctrl+p")
 )

@@ -41,8 +41,14 @@ from tt_debugger.storage.watch import Watch, written_at
 if TYPE_CHECKING:
     from tt_debugger.tui.comparer import Comparer
     from tt_debugger.tui.exporter import Exporter
+    from tt_debugger.tui.forker import Forker
+    from tt_debugger.views.fork import Made
 
-IMPORTED_AHEAD = ("tt_debugger.tui.screens.compare", "tt_debugger.tui.screens.export")
+IMPORTED_AHEAD = (
+    "tt_debugger.tui.screens.compare",
+    "tt_debugger.tui.screens.export",
+    "tt_debugger.tui.screens.fork",
+)
 """Screens that are imported as soon as the first rows are painted."""
 AHEAD = 16
 """Rows that are read ahead on both sides of the cursor, as soon as half of them are not known."""
@@ -218,6 +224,14 @@ class SubsessionsFound(Message):
         self.found = found
 
 
+class ForksFound(Message):
+    """The forks that were made of the session are known, by the checkpoint they begin at."""
+
+    def __init__(self, forks: Mapping[str, Sequence[Made]]) -> None:
+        super().__init__()
+        self.forks = forks
+
+
 class Failed(Message):
     """Something that was asked for could not be done."""
 
@@ -390,6 +404,22 @@ class Loader:
         debugger = self._debugger
         return None if debugger is None else lambda screen: Exporter(screen, debugger)
 
+    @property
+    def can_fork(self) -> bool:
+        """Whether there is a session of a format that can be forked."""
+        return self._debugger is not None and self._debugger.can_fork
+
+    def forker(self) -> Callable[[Screen[Any]], Forker] | None:
+        """Give what forks for another screen, None as long as there is no session."""
+        from tt_debugger.tui.forker import Forker
+
+        debugger = self._debugger
+        return None if debugger is None else lambda screen: Forker(screen, debugger)
+
+    def find_forks(self) -> None:
+        """Begin to look which forks were made of the session."""
+        self._begin("forks", self._find_forks)
+
     def complete(self) -> None:
         """Begin to make refs completable."""
         self._begin("complete", self._complete)
@@ -515,6 +545,13 @@ class Loader:
                 debugger.remember()
             if len(debugger.session) <= COMPLETED_AHEAD:
                 self._complete()
+
+    def _find_forks(self) -> None:
+        from tt_debugger.tui.undoer import forks_of
+
+        debugger = self._debugger
+        if debugger is not None:
+            self._screen.post_message(ForksFound(forks_of(debugger)))
 
     def _answer(self, message: Glimpsed | Opened | OpenFailed) -> None:
         self._screen.post_message(message)

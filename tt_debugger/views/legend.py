@@ -24,6 +24,7 @@ def legend_lines(palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
         (glyphs.good, palette.dim, "went well"),
         (glyphs.bad, palette.bad, "failed"),
         (glyphs.interrupt, palette.accent, "stopped to be told how to go on"),
+        (f"{glyphs.forked} 2", palette.add, "so many forks were made from here; Enter opens one"),
         (f"{glyphs.fork} 3", palette.lane, "so many branches begin here"),
         (glyphs.fold, palette.lane, "folded rows; l opens them"),
         (glyphs.turn, palette.dim, "in the graph: a message of the user"),

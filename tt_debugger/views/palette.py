@@ -96,6 +96,8 @@ class Glyphs(msgspec.Struct, frozen=True):
     """A message of the user, where it should stay in the background."""
     inside: str = "»"
     """A session of its own that was started here."""
+    forked: str = "↳"
+    """A fork that ttdbg made from here."""
 
 
 UNICODE = Glyphs()
@@ -130,4 +132,5 @@ ASCII = Glyphs(
     interrupt="?",
     inside=">>",
     turn=".",
+    forked="+>",
 )

@@ -95,6 +95,8 @@ class RowView(msgspec.Struct, frozen=True):
     found: Query | None = None
     marks: Mapping[int, str] = msgspec.field(default_factory=dict[int, str])
     """The name of the mark that a row has."""
+    forks: Mapping[int, int] = msgspec.field(default_factory=dict[int, int])
+    """How many forks were made from a row."""
 
     def text(self, session: Session, row: int, lanes: LaneRow, width: int | None = None) -> Text:
         """Give a row as one line: exactly `width` cells, or as long as it is without a width."""
@@ -209,7 +211,7 @@ class RowView(msgspec.Struct, frozen=True):
         return f"{row + 1:>{self.number_width}} " if self.number_width else ""
 
     def _flags(self, session: Session, row: int) -> Iterator[Piece]:
-        """Give what few rows have: a label, subsessions, several branches, the active leaf."""
+        """Give what few rows have: a label, subsessions, forks, branches, the active leaf."""
         if row in self.marks:
             yield f"'{safe_line(self.marks[row])} ", self.palette.label
         label = session.labels.get(row)
@@ -220,6 +222,10 @@ class RowView(msgspec.Struct, frozen=True):
         if started:
             count = f"{len(started)} " if len(started) > 1 else ""
             yield f"{self.glyphs.inside} {count}", self.palette.accent
+        forked = self.forks.get(row)
+        if forked:
+            count = f"{forked} " if forked > 1 else ""
+            yield f"{self.glyphs.forked} {count}", self.palette.add
         branches = session.tree.child_count(row)
         if branches > 1:
             yield f"{self.glyphs.fork} {branches} ", self.palette.lane

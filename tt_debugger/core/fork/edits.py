@@ -1,7 +1,8 @@
 """Edits: what is to be otherwise at a fork, as changes to its state.
 
-An edit names its place as a JSON Pointer, or as people read a path (`messages[3].content`). In a
-list `-1` counts from its end, and `-` is the place behind its last item.
+An edit names its place as a JSON Pointer, or as people read a path: `messages[3].content`, and
+`files["a.py"]` for a key that is no word. In a list `-1` counts from its end, and `-` is the place
+behind its last item.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.changes import Append, Change, Drop, Put, State, fold
-from tt_debugger.core.json import as_list, as_map, text_or_none
+from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.paths import Key, Path, dotted, parse_pointer, value_at
 from tt_debugger.errors import UsageError
 
 BEHIND_LAST = "-"
 """The place behind the last item of a list (RFC 6901)."""
-_PART = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+|-)\]")
+_PART = re.compile(r'\.?([^.\[\]]+)|\[(-?\d+|-)\]|\[("(?:[^"\\]|\\.)*")\]')
 
 
 def parse_path(text: str) -> Path:
@@ -34,10 +35,17 @@ def parse_path(text: str) -> Path:
             raise UsageError(
                 f"{text!r} is no path", "write it like messages[3].content or /messages/3/content"
             )
-        name, index = text_or_none(part[1]), text_or_none(part[2]) or ""
-        parts.append(name or (int(index) if index.isdecimal() else index))
+        parts.append(_key_of(*part.groups()))
         place = part.end()
     return tuple(parts)
+
+
+def _key_of(name: str | None, index: str | None, quoted: str | None) -> Key:
+    if quoted is not None:
+        return str(msgspec.json.decode(quoted))
+    if index is not None:
+        return int(index) if index.isdecimal() else index
+    return name or ""
 
 
 def parse_assignment(text: str) -> tuple[Path, Any]:

@@ -43,7 +43,9 @@ class Draft(msgspec.Struct, frozen=True):
     `writes` are done in their order. `location`, `session` and `point` name the new branch and
     the checkpoint at its end. `resume_command` is what one types to let the agent go on from
     there, or the lines of a program that do so. `notes` say what is otherwise than one may
-    expect, one sentence each.
+    expect, one sentence each. `own` are the keys of the state that tell of the session itself,
+    and so are the fork's own: all others are as the plan wants them. `agent` is the program that
+    writes such sessions, empty where there is none.
     """
 
     writes: tuple[Write, ...]
@@ -52,6 +54,8 @@ class Draft(msgspec.Struct, frozen=True):
     point: str
     resume_command: str
     notes: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    agent: str = ""
 
 
 class Forked(msgspec.Struct, frozen=True):

@@ -18,6 +18,7 @@ from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice
 from tt_debugger.core.fork.plan import Plan
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.replay import Replay
+from tt_debugger.errors import UnsupportedError
 
 _encoded = msgspec.json.Encoder(order="deterministic", enc_hook=repr).encode
 
@@ -58,7 +59,10 @@ Part = Kept | Rewritten | Left | Added
 
 
 def parts_of(replay: Replay, plan: Plan) -> tuple[Part, ...]:
-    """Give what is to become of each row from the root to the point, and what is added where."""
+    """Give what is to become of each row from the root to the point, and what is added where.
+
+    Raises UnsupportedError for a message that would have to stand inside of a record.
+    """
     path = replay.session.tree.path_to(plan.row)
     origins = sources(path, replay.changes_along(path))
     items = _edited(as_list(plan.state.get("messages")), plan.edits)
@@ -200,7 +204,10 @@ def _replaced(items: Sequence[_Item], messages: Sequence[Any]) -> list[_Item]:
 def _arranged(
     path: Sequence[int], origins: Sequence[Source], items: Sequence[_Item]
 ) -> Iterator[Part]:
-    """Give the parts in the order of the path; what is added follows what it stands behind."""
+    """Give the parts in the order of the path; what is added follows what it stands behind.
+
+    Raises UnsupportedError where that is no record of its own.
+    """
     rewritten: defaultdict[int, dict[int, Any]] = defaultdict(dict)
     given: defaultdict[int, int] = defaultdict(int)
     gone: defaultdict[int, int] = defaultdict(int)
@@ -211,14 +218,20 @@ def _arranged(
         if before not in kept:
             gone[source.row] += 1
             rewritten[source.row][source.place] = None
+    places = {row: place for place, row in enumerate(path)}
     last: int | None = None
     for item in items:
         if item.before is None:
             added[last].append(item.message)
             continue
         source = origins[item.before]
+        if source.row == last and added[last]:
+            raise UnsupportedError(
+                "a message cannot stand between two that one record holds",
+                "it may stand before the first of them, or behind the last",
+            )
         # A message that a later record brought back stands in an earlier one.
-        last = source.row if last is None else max(last, source.row, key=path.index)
+        last = source.row if last is None else max(last, source.row, key=places.__getitem__)
         if item.is_changed:
             rewritten[source.row][source.place] = item.message
     yield from map(Added, added[None])

@@ -37,10 +37,11 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class NewFile(msgspec.Struct, frozen=True, tag="file"):
-    """A file that is not there yet, in a folder that is."""
+    """A file that is not there yet, in a folder that is, or is made for it with those above."""
 
     path: str
     records: tuple[Record, ...]
+    makes_folders: bool = False
 
 
 class MoreLines(msgspec.Struct, frozen=True, tag="lines"):
@@ -94,7 +95,7 @@ class Key(msgspec.Struct, frozen=True):
 
     `kind` is `string`, `hash`, `list`, `zset` or `json`; the value is bytes, a map of bytes, a
     list of bytes, pairs of member and score, or JSON text. `ttl` is in milliseconds, None for a
-    key that stays. One with `is_pointer` may be there: it names the newest checkpoint.
+    key that stays.
     """
 
     name: str
@@ -115,8 +116,8 @@ class NewKeys(msgspec.Struct, frozen=True, tag="keys"):
 class NewBranch(msgspec.Struct, frozen=True, tag="branch"):
     """A branch of a git repository that is not there yet; `base` is a commit's full id.
 
-    With files it ends in a new commit on the base: None takes a file away. Without it ends at the
-    base. `time` is in seconds since 1970.
+    With files or a message it ends in a new commit on the base: None takes a file away. Without
+    it ends at the base. `time` is in seconds since 1970.
     """
 
     repository: str

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.model import Session
-from tt_debugger.core.replay import Rules
+from tt_debugger.core.replay import Replay, Rules
 from tt_debugger.formats.claude_code.types import ASIDES, CHAIN, FORMAT
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.store import Match, Probe
+
+if TYPE_CHECKING:
+    from tt_debugger.core.fork.plan import Draft, Plan
+    from tt_debugger.core.fork.talk import Talk
 
 
 class ClaudeCode(JsonlFile):
@@ -27,6 +32,7 @@ class ClaudeCode(JsonlFile):
     about: ClassVar[str] = "sessions of Claude Code and its subagents (JSONL)"
     verified: ClassVar[str] = "the agent's own requests, recorded (claude-code 2.1.197)"
     id_key: ClassVar[str] = "uuid"
+    keeps_calls_whole: ClassVar[bool] = True
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -67,6 +73,37 @@ class ClaudeCode(JsonlFile):
         except OSError:
             # No file can have such a name.
             return None
+
+    def message(self, _state: State, text: str, _time: float) -> Change:
+        """Give the edit that adds what the user says."""
+        from tt_debugger.formats.claude_code.fork import said
+
+        return said(text)
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give what a fork would write: a new session, or lines at the end of this one."""
+        from tt_debugger.formats.claude_code.fork import draft
+
+        return draft(self, replay, plan)
+
+    def stored(self, offset: int, length: int) -> bytes:
+        """Give bytes of the file. Raises CannotReadError where it has become shorter."""
+        return self._read(offset, length)
+
+    @classmethod
+    def fitted(cls, talk: Talk) -> Talk:
+        """Give what of a talk the agent can go on from."""
+        from tt_debugger.core.fork.talk import fitted
+        from tt_debugger.formats.claude_code.compose import fit
+
+        return fitted(talk, fit)
+
+    @classmethod
+    def composed(cls, talk: Talk, plan: Plan, home: Path) -> Draft:
+        """Give the draft of a session with the talk of another agent."""
+        from tt_debugger.formats.claude_code.compose import composed
+
+        return composed(talk, plan, home)
 
     def _reading_class(self) -> type[Reading]:
         from tt_debugger.formats.claude_code.reading import ClaudeReading

@@ -25,6 +25,7 @@ def older_versions(
     lost: AbstractSet[int],
     passed_by: AbstractSet[int],
     preserved: AbstractSet[int],
+    fanned: AbstractSet[int],
 ) -> Iterator[Finding]:
     """Say what is lost by which version, on the way to the active leaf."""
     if session.active is None:
@@ -51,7 +52,7 @@ def older_versions(
             f"{counted(len(on_progress), 'row')} on this path hang on lines of progress",
             "Claude Code 2.0.76 and before sends nothing of what stands before such a line",
         )
-    side_by_side = _side_by_side(written, path)
+    side_by_side = sorted(fanned & path)
     if side_by_side:
         yield finding_at(
             session,
@@ -78,16 +79,6 @@ def older_versions(
             f"Claude Code goes on at {session.ids[session.active]}, though this is newer",
             f"{OLDER} goes on at the newest time",
         )
-
-
-def _side_by_side(written: Written, path: AbstractSet[int]) -> list[int]:
-    """Give the messages on the path whose calls were answered by several lines."""
-    answers: dict[int, int] = {}
-    for row, names in written.results:
-        message = written.calls.get(names[0])
-        if message is not None and row in path and message in path:
-            answers[message] = answers.get(message, 0) + 1
-    return sorted(message for message, count in answers.items() if count > 1)
 
 
 def _newest(session: Session, written: Written) -> int | None:

@@ -190,6 +190,8 @@ class ClaudeReading(Reading):
         """What the agent hangs rows on whose parent is missing, in the session given last."""
         self.lost: set[int] = set()
         """All such rows."""
+        self.fanned: set[int] = set()
+        """Messages on which several results hang side by side, in that session."""
 
     def take(self, record: dict[str, Any], place: Place) -> None:
         """Take a line: as a checkpoint, as a part of one, or as an aside."""
@@ -413,6 +415,7 @@ class ClaudeReading(Reading):
         written = self._written()
         tree = drawn(linked, written)
         self.healed, self.lost = dict(tree.healed), set(tree.lost)
+        self.fanned = set(tree.fanned)
         self.counting = list(titles_that_count(self._own_titles(linked)))
         return Session(
             self.session_id,
@@ -479,7 +482,13 @@ class ClaudeReading(Reading):
             why = "no line has a time: Claude Code finds no conversation in the file"
             found.append(finding_at(session, 0, Code.AGENT_REFUSES, why))
         found += older_versions(
-            session, self._written(), facts.healed, self.lost, self.passed_by, self.preserved
+            session,
+            self._written(),
+            facts.healed,
+            self.lost,
+            self.passed_by,
+            self.preserved,
+            self.fanned,
         )
         return found
 

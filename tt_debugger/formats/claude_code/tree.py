@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise, starmap
 
 import msgspec
 
@@ -47,7 +48,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
     `lost` has the rows whose parent is missing, `healed` by row what the agent hangs it on then;
     `tails` the row of the last result by the rows of each message, where its results are not
-    simply below it.
+    simply below it; `fanned` the messages whose results hang side by side in the file.
     """
 
     ids: Sequence[str]
@@ -56,6 +57,7 @@ class Drawn(msgspec.Struct, frozen=True):
     lost: AbstractSet[int]
     healed: Mapping[int, int]
     tails: Mapping[int, int]
+    fanned: AbstractSet[int]
 
 
 def drawn(linked: Linked, written: Written) -> Drawn:
@@ -68,9 +70,16 @@ def drawn(linked: Linked, written: Written) -> Drawn:
         walked[row] = NO_ROW
     for row, parent in healed.items():
         walked[row] = parent
-    parents, tails = _in_line(linked.parents, written, natural)
+    answered = _answered(written, natural)
+    fanned = {message for message, rows in answered.items() if _is_fan(rows, natural)}
+    parents, tails = _in_line(linked.parents, written, natural, answered)
     _draw_through(written.carriers, parents)
-    return Drawn(linked.ids, parents, Tree(walked), lost, healed, tails)
+    return Drawn(linked.ids, parents, Tree(walked), lost, healed, tails, fanned)
+
+
+def _is_fan(rows: Sequence[int], natural: Tree) -> bool:
+    """Tell whether some of these rows do not hang on the ones before."""
+    return not all(starmap(natural.is_ancestor, pairwise(sorted(rows))))
 
 
 def _lost(linked: Linked) -> set[int]:
@@ -123,14 +132,17 @@ def healed_root(row: int, tree: Tree, healed: Mapping[int, int]) -> int:
 
 
 def _in_line(
-    linked: array[int], written: Written, natural: Tree
+    linked: array[int],
+    written: Written,
+    natural: Tree,
+    answered: Mapping[int, Sequence[int]],
 ) -> tuple[array[int], dict[int, int]]:
     """Draw each message with its results as one line, and all else behind the last of them."""
     parents, tails = linked[:], dict[int, int]()
     hung = {linked[row] for row in natural.hung}
     answers = {row for row, _ in written.results}
-    for message, results in _answered(written, natural).items():
-        is_plain = results == [message + 1] and linked[message + 1] == message
+    for message, results in answered.items():
+        is_plain = list(results) == [message + 1] and linked[message + 1] == message
         if is_plain and message not in hung:
             continue
         line, others = _group(message, results, written.carriers, natural)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.model import Session
-from tt_debugger.core.replay import Rules
+from tt_debugger.core.replay import Replay, Rules
 from tt_debugger.formats.codex.records import (
     COMPACTED,
     EVENT,
@@ -30,6 +31,10 @@ from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.storage.compressed import CompressedFile
 from tt_debugger.store import Match, Probe
 
+if TYPE_CHECKING:
+    from tt_debugger.core.fork.plan import Draft, Plan
+    from tt_debugger.core.fork.talk import Talk
+
 _ENVELOPES = frozenset((META, ITEM, COMPACTED, TURN, EVENT))
 
 
@@ -39,6 +44,7 @@ class Codex(JsonlFile):
     format: ClassVar[str] = FORMAT
     about: ClassVar[str] = "rollouts of the OpenAI Codex CLI, also compressed (JSONL, zstd)"
     verified: ClassVar[str] = "the agent's own requests (codex-cli 0.171)"
+    keeps_calls_whole: ClassVar[bool] = True
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -86,6 +92,37 @@ class Codex(JsonlFile):
     def subsession(self, session: Session, name: str) -> str | None:
         """Give the rollout of a thread that was started as a subagent."""
         return rollout_of(self.location, name)
+
+    @classmethod
+    def fitted(cls, talk: Talk) -> Talk:
+        """Give what of a talk the agent can go on from."""
+        from tt_debugger.core.fork.talk import fitted
+        from tt_debugger.formats.codex.compose import fit
+
+        return fitted(talk, fit)
+
+    @classmethod
+    def composed(cls, talk: Talk, plan: Plan, home: Path) -> Draft:
+        """Give the draft of a session with the talk of another agent."""
+        from tt_debugger.formats.codex.compose import composed
+
+        return composed(talk, plan, home)
+
+    def message(self, _state: State, text: str, _time: float) -> Change:
+        """Give the edit that adds what the user says."""
+        from tt_debugger.formats.codex.fork import said
+
+        return said(text)
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give what a fork would write: a new rollout."""
+        from tt_debugger.formats.codex.fork import draft
+
+        return draft(self, replay, plan)
+
+    def stored(self, offset: int, length: int) -> bytes:
+        """Give bytes of the file. Raises CannotReadError where it has become shorter."""
+        return self._read(offset, length)
 
     def _reading_class(self) -> type[Reading]:
         from tt_debugger.formats.codex.reading import CodexReading

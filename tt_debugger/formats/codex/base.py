@@ -39,7 +39,7 @@ class _BaseReading(CodexReading):
         return None, None
 
 
-class _BaseFile(Codex):
+class BaseFile(Codex):
     """A file of which the beginning is the history of another one."""
 
     def __init__(self, link: Link) -> None:
@@ -99,14 +99,14 @@ class BaseHistory:
         """
         if turns not in self._known:
             with ExitStack() as opened_files:
-                files: list[_BaseFile] = []
+                files: list[BaseFile] = []
                 for link in self._links:
-                    files.append(_BaseFile(link))
+                    files.append(BaseFile(link))
                     opened_files.callback(files[-1].close)
                 self._known[turns] = self._replayed(files, turns)
         return self._known[turns]
 
-    def _replayed(self, files: Sequence[_BaseFile], turns: int) -> tuple[State, Memo]:
+    def _replayed(self, files: Sequence[BaseFile], turns: int) -> tuple[State, Memo]:
         rows: list[int] = []
         for file in files:
             row, turns = file.end_before(turns)
@@ -120,7 +120,7 @@ class BaseHistory:
         return end
 
 
-def _at(row: int, file: _BaseFile, rules: CodexRules) -> tuple[State, Memo]:
+def _at(row: int, file: BaseFile, rules: CodexRules) -> tuple[State, Memo]:
     if row == NO_ROW:
         return rules.start(file.session)
     replay = Replay(file.session, rules, partial(file.bodies, file.session))

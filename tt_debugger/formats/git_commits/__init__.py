@@ -6,12 +6,18 @@ rewritten are dead branches of the tree. What is checked out is the active leaf.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.model import Session
+from tt_debugger.core.replay import Replay
 from tt_debugger.formats.shared.delegating import Delegating, Reader
 from tt_debugger.storage.probe import RepositoryProbe
 from tt_debugger.store import HasSubsessions, Match, Probe, Tails
+
+if TYPE_CHECKING:
+    # Only who forks pays for the import.
+    from tt_debugger.core.fork.plan import Draft, Plan
 
 
 class GitCommits(Delegating):
@@ -20,6 +26,7 @@ class GitCommits(Delegating):
     format: ClassVar[str] = "git_commits"
     about: ClassVar[str] = "commits of a git repository, with branches, worktrees and lost ones"
     verified: ClassVar[str] = "git itself: commits, files and trailers are compared with its own"
+    keeps_calls_whole: ClassVar[bool] = False
 
     @classmethod
     def chosen(cls, location: str) -> Reader:
@@ -41,6 +48,18 @@ class GitCommits(Delegating):
         """Give where a transcript is that a commit names, None where it is not there."""
         store = self.store
         return store.subsession(session, name) if isinstance(store, HasSubsessions) else None
+
+    def message(self, state: State, text: str, time: float) -> Change:
+        """Give the edit by which a new commit says something."""
+        from tt_debugger.formats.git_commits.fork import message
+
+        return message(text)
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give the branch, and the commit if anything is edited, that a fork would make."""
+        from tt_debugger.formats.git_commits.fork import draft
+
+        return draft(self.location, replay, plan)
 
 
 STORE = GitCommits

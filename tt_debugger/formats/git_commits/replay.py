@@ -42,9 +42,13 @@ class CommitRules:
         parent = session.parents[row]
         if parent == NO_ROW:
             return Step(changes_between({}, self.state_of(body)), memo)
-        before, after = as_map(bodies([parent])[0]), as_map(body)
-        files = self._changes(before["tree"], after["tree"])
-        return Step((*files, *changes_between(_said(before), _said(after))), memo)
+        return Step(self.changes(bodies([parent])[0], body), memo)
+
+    def changes(self, before: Body, after: Body) -> tuple[Change, ...]:
+        """Give what makes the state of one commit that of another."""
+        old, new = as_map(before), as_map(after)
+        files = self._changes(old["tree"], new["tree"])
+        return (*files, *changes_between(_said(old), _said(new)))
 
     def resume(self, replay: Replay, row: int) -> Resumed:
         """Give the recorded state: who goes on from a commit has its files."""

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.json import as_map
-from tt_debugger.errors import CannotReadError
+from tt_debugger.errors import CannotReadError, UnsupportedError
 from tt_debugger.formats.langgraph_postgres.bodies import body_of
 from tt_debugger.formats.langgraph_postgres.values import SharedValues
+from tt_debugger.formats.langgraph_postgres.writing import writing
 from tt_debugger.formats.shared.bad_texts import bad_texts_told
-from tt_debugger.formats.shared.langgraph import Held, IndexRow, Lost, Serde, WriteRow, gone
+from tt_debugger.formats.shared.langgraph import (
+    Held,
+    IndexRow,
+    Kept,
+    Lost,
+    NewCheckpoint,
+    Serde,
+    WriteRow,
+    gone,
+)
 from tt_debugger.storage.postgres import ROW_VERSION, PostgresDatabase
 from tt_debugger.storage.tables import Value
+
+if TYPE_CHECKING:
+    # Only who forks pays for the import.
+    from tt_debugger.core.fork.writes import NewRows
 
 CHECKPOINTS, BLOBS, WRITES = "checkpoints", "checkpoint_blobs", "checkpoint_writes"
 OF_CHECKPOINTS = frozenset(("thread_id", "checkpoint_ns", "checkpoint", "metadata"))
@@ -187,6 +201,34 @@ class PostgresThreads:
             )
         return known[1]
 
+    def kept(self, thread: str, namespace: str, key: str) -> Kept:
+        """Give a checkpoint as it is kept, with the values that it shares with others.
+
+        Raises UnsupportedError for a shallow saver.
+        """
+        if self._is_shallow:
+            raise UnsupportedError(
+                "a shallow checkpointer keeps one checkpoint of a thread, and takes no forks",
+                "let the graph write with PostgresSaver",
+            )
+        columns = ("checkpoint", "metadata")
+        where = {**_where(thread, namespace), "checkpoint_id": key}
+        body, metadata = next(self._rows(CHECKPOINTS, columns, where=where, most=1), (None, None))
+        versions = as_map(as_map(self._serde.json(body)).get("channel_versions"))
+        wanted = [(channel, str(version)) for channel, version in versions.items()]
+        columns = ("channel", "type", "blob")
+        name, where = self._table(BLOBS), _where(thread, namespace)
+        found = self._database.among(name, columns, ("channel", "version"), wanted, where)
+        apart = {str(channel): (str(kind), _bytes(data)) for channel, kind, data in found}
+        return Kept("json", _bytes(body), _bytes(metadata), apart)
+
+    def writing(self, new: NewCheckpoint) -> NewRows:
+        """Say what is to be written for a new checkpoint: a row, and the values apart from it.
+
+        In a thread of its own it needs all of these, as they are found by the thread.
+        """
+        return writing(self.location, self._schemas[0], new)
+
     def findings(self) -> Sequence[Finding]:
         """Give what is not read, what is no text, and where there is more."""
         told = [finding(Code.UNREADABLE, each) for each in self._database.damage]
@@ -332,6 +374,10 @@ def _where(thread: str, namespace: str) -> dict[str, str]:
 
 def _first(row: tuple[Value, ...]) -> str:
     return str(row[0])
+
+
+def _bytes(value: Value) -> bytes:
+    return value.encode(errors="replace") if isinstance(value, str) else bytes(value or b"")  # pyright: ignore[reportArgumentType] - no numbers here
 
 
 def _in_order(row: tuple[Value, ...]) -> tuple[str, str, int]:

@@ -9,14 +9,29 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 
 from tt_debugger.core.findings import Code, Finding, finding
-from tt_debugger.formats.shared.langgraph import Held, IndexRow, Lost, Serde, WriteRow, gone
+from tt_debugger.errors import CannotReadError, UnsupportedError
+from tt_debugger.formats.langgraph_redis.writing import writing
+from tt_debugger.formats.shared.langgraph import (
+    Held,
+    IndexRow,
+    Kept,
+    Lost,
+    NewCheckpoint,
+    Serde,
+    WriteRow,
+    gone,
+)
 from tt_debugger.storage.keys import Keys
 from tt_debugger.storage.tables import Value
+
+if TYPE_CHECKING:
+    # Only who forks pays for the import.
+    from tt_debugger.core.fork.writes import NewKeys
 
 CHECKPOINT, LATEST = "checkpoint:", "checkpoint_latest:"
 WRITE, OF_WRITES = "checkpoint_write:", "write_keys_zset:"
@@ -187,6 +202,33 @@ class RedisThreads:
         writes = self._writes_of(thread)
         return [hash((row, writes.get(row.id))) for row in self._rows(thread, namespace)]
 
+    def kept(self, thread: str, namespace: str, key: str) -> Kept:
+        """Give a checkpoint as it is kept. Raises UnsupportedError for a shallow saver."""
+        row = self._row(thread, namespace, key)
+        if not row.key.endswith(f":{key}"):
+            raise UnsupportedError(
+                "a shallow checkpointer keeps one checkpoint of a thread, and takes no forks",
+                "let the graph write with RedisSaver",
+            )
+        body = _object_in(self._documents([row.key])[0])
+        metadata = row.metadata if isinstance(row.metadata, bytes) else b""
+        return Kept("json", body or b"", metadata)
+
+    def writing(self, new: NewCheckpoint) -> NewKeys:
+        """Say what is to be written for a new checkpoint: its document, and that it is the latest.
+
+        Raises UnsupportedError in the thread of the original, where another is the latest.
+        """
+        if new.parent is not None:
+            raise UnsupportedError(
+                "a thread in Redis has a key that says which of its checkpoints is the latest;"
+                " a fork in it would have to change that",
+                "leave out --in-place: the fork becomes a thread of its own",
+            )
+        row = self._row(new.of_thread, new.namespace, new.base)
+        document = self._documents([row.key])[0] or b"{}"
+        return writing(self.location, document, self._keys.expiries([row.key])[0], new)
+
     def findings(self) -> Sequence[Finding]:
         """Give what was too long, and whether there is more than was looked at."""
         told = [
@@ -239,6 +281,13 @@ class RedisThreads:
 
     def _rows(self, thread: str, namespace: str) -> list[_Row]:
         return [row for row in self._thread(thread).rows if row.namespace == namespace]
+
+    def _row(self, thread: str, namespace: str, own: str) -> _Row:
+        """Give the last document of a checkpoint. Raises CannotReadError where it is gone."""
+        found = [row for row in self._rows(thread, namespace) if row.id == own]
+        if not found:
+            raise CannotReadError(f"cannot read {self.location}: the checkpoint {own} is gone")
+        return found[-1]
 
     def _thread(self, name: str) -> _Thread:
         known = self._threads.get(name)

@@ -7,23 +7,29 @@ such value, or one message, on each line.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.model import Session
-from tt_debugger.core.replay import Rules
+from tt_debugger.core.replay import Replay, Rules
 from tt_debugger.core.tree import NO_ROW
+from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.messages.conversation import LISTS, is_conversation
 from tt_debugger.formats.messages.reading import MessagesReading, is_named
 from tt_debugger.formats.messages.replay import MessagesRules
 from tt_debugger.formats.shared.dialect import tree_dialect
-from tt_debugger.formats.shared.document import Document, Element
+from tt_debugger.formats.shared.document import Document, Element, document
 from tt_debugger.formats.shared.document_file import DocumentFile
 from tt_debugger.formats.shared.jsonl import first_records
 from tt_debugger.formats.shared.message_heads import is_message
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK, Reading
 from tt_debugger.formats.shared.spread import is_spread, whole_lines
 from tt_debugger.formats.shared.transcript_json import members
+from tt_debugger.storage.lines import lines
 from tt_debugger.store import Match, Probe
+
+if TYPE_CHECKING:
+    from tt_debugger.core.fork.plan import Draft, Plan
 
 
 class Messages(DocumentFile):
@@ -32,6 +38,7 @@ class Messages(DocumentFile):
     format: ClassVar[str] = "messages"
     about: ClassVar[str] = "messages as OpenAI and Anthropic write them (JSON, JSONL)"
     verified: ClassVar[str] = "the published APIs"
+    keeps_calls_whole: ClassVar[bool] = True
     reading: ClassVar[type[Reading]] = MessagesReading
 
     @classmethod
@@ -54,6 +61,32 @@ class Messages(DocumentFile):
     def tail(self) -> Session | None:
         """Give nothing: what is said at the end has no name without what was said before."""
         return None
+
+    def message(self, state: State, text: str, time: float) -> Change:
+        """Give the edit that adds what the user says."""
+        from tt_debugger.formats.shared.fork_states import said
+
+        return said(state, text)
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give what a fork would write: the messages up to its point.
+
+        Raises UnsupportedError for settings that a request does not have.
+        """
+        from tt_debugger.formats.messages.fork import around, draft
+
+        heads = replay.session.heads
+        data, begin = self._value_of(heads.line(plan.row) or 1)
+        return draft(self, around(data, begin, heads.offset(plan.row) or 0), replay, plan)
+
+    def _value_of(self, number: int) -> tuple[bytes, int]:
+        """Give the file if it is one JSON value, else a line of it, and where that begins."""
+        if self.is_document():
+            return document(self._file).data, 0
+        for line in lines(self._file):
+            if line.number == number:
+                return line.data, line.offset
+        raise CannotReadError("the file changed since it was read", "open it again")
 
     def _begins_document(self, head: bytes) -> bool:
         return is_spread(head)

@@ -36,7 +36,7 @@ from tt_debugger.formats.shared.context import (
 )
 
 
-class _Memo(msgspec.Struct, frozen=True):
+class Memo(msgspec.Struct, frozen=True):
     """What a step needs to know of the path before it."""
 
     context: Spine | None = None
@@ -54,7 +54,7 @@ class PiRules:
     def __init__(self, *, uncompacted: bool = False) -> None:
         self._uncompacted = uncompacted
 
-    def start(self, session: Session) -> tuple[State, _Memo]:
+    def start(self, session: Session) -> tuple[State, Memo]:
         """Give the state before the first entry."""
         state: dict[str, Any] = {
             "messages": [],
@@ -65,12 +65,12 @@ class PiRules:
             "cwd": session.cwd,
             "usage": None,
         }
-        return state, _Memo()
+        return state, Memo()
 
     def step(self, session: Session, row: int, body: Body, memo: Any, bodies: Bodies) -> Step:
         """Give what one entry changes."""
         entry = as_map(body)
-        own: _Memo = memo
+        own: Memo = memo
         changes: list[Change] = []
         match entry.get("type"):
             case "compaction" if not self._uncompacted:
@@ -132,8 +132,8 @@ class PiRules:
 
 
 def _compacted(
-    session: Session, row: int, entry: dict[str, Any], memo: _Memo, bodies: Bodies
-) -> tuple[list[Change], _Memo]:
+    session: Session, row: int, entry: dict[str, Any], memo: Memo, bodies: Bodies
+) -> tuple[list[Change], Memo]:
     """Replace the context by the summary and what the compaction keeps."""
     kept = _kept_rows(session, row, entry)
     edits: dict[str, Any] = {}
@@ -249,8 +249,8 @@ def _with_content(message: Any, content: Any) -> Any:
 
 
 def _appended(
-    session: Session, row: int, entry: dict[str, Any], memo: _Memo
-) -> tuple[list[Change], _Memo]:
+    session: Session, row: int, entry: dict[str, Any], memo: Memo
+) -> tuple[list[Change], Memo]:
     """Add the messages of an entry at the end of the context."""
     plain = messages_of(session, entry)
     if not plain:
@@ -265,8 +265,8 @@ def _appended(
 
 
 def _with_model(
-    entry: Mapping[str, Any], memo: _Memo, changes: list[Change]
-) -> tuple[list[Change], _Memo]:
+    entry: Mapping[str, Any], memo: Memo, changes: list[Change]
+) -> tuple[list[Change], Memo]:
     """Set the model from an assistant message, where it is another than before."""
     message = as_map(entry.get("message"))
     if entry.get("type") != "message" or message.get("role") != "assistant":
@@ -280,8 +280,8 @@ def _with_model(
 
 
 def _edited(
-    session: Session, entry: Mapping[str, Any], memo: _Memo, bodies: Bodies
-) -> tuple[list[Change], _Memo]:
+    session: Session, entry: Mapping[str, Any], memo: Memo, bodies: Bodies
+) -> tuple[list[Change], Memo]:
     """Replace or remove what an earlier entry gives."""
     target = entry.get("targetId")
     if not isinstance(target, str):
@@ -311,8 +311,8 @@ def _edited(
 
 
 def _with_title(
-    session: Session, row: int, entry: Mapping[str, Any], changes: list[Change], memo: _Memo
-) -> tuple[list[Change], _Memo]:
+    session: Session, row: int, entry: Mapping[str, Any], changes: list[Change], memo: Memo
+) -> tuple[list[Change], Memo]:
     """Set the title where it is another than at the parent.
 
     Pi takes the latest name in the file, whatever branch it stands on.

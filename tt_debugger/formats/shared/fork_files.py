@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,3 +46,14 @@ def line_of(record: Any, how: How = How.ADDED, row: int | None = None) -> Record
 def as_line(data: bytes) -> bytes:
     r"""Give bytes as a line that ends in `\n` and begins without a byte order mark."""
     return data.removeprefix(BYTE_ORDER_MARK).strip(b"\r\n") + b"\n"
+
+
+def new_place(folder: Path, name: str, target: str | None) -> str:
+    """Give the path of a new file in its agent's own folder, unless another target is named."""
+    return str(folder / name) if target is None else place_for(str(folder / name), name, target)
+
+
+def resumed_in(cwd: str | None, *words: str) -> str:
+    """Give the line by which a shell lets an agent go on in a folder, None for wherever one is."""
+    command = shlex.join(words)
+    return f"cd {shlex.quote(cwd)} && {command}" if cwd else command

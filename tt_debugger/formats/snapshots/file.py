@@ -19,6 +19,7 @@ from tt_debugger.formats.shared.spread import is_spread
 from tt_debugger.formats.shared.states import keys_of_objects, match_of, own_id_of, session_of
 from tt_debugger.formats.shared.whole_states import WholeStates
 from tt_debugger.formats.snapshots.reading import FORMAT, SnapshotReading
+from tt_debugger.storage.files import HEAD
 from tt_debugger.storage.index_cache import look_at
 from tt_debugger.storage.lines import Block, blocks, lines
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
@@ -97,6 +98,18 @@ class SnapshotFile(DocumentFile):
                 else:
                     reading.read_tail(line)
         return tuple(reading.names) or (reading.session_id,)
+
+    def form(self) -> tuple[str, bytes | None]:
+        """Tell whether the file is `one` state, a `list` of them, or has them on `lines`.
+
+        Of a list also the white space before its first state is given.
+        """
+        if not self.is_document():
+            return "lines", None
+        head = self._file.read(0, HEAD).removeprefix(BYTE_ORDER_MARK).lstrip()
+        if head[:1] != b"[":
+            return "one", None
+        return "list", head[1 : len(head) - len(head[1:].lstrip())]
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give the rules; they are the same for every session."""

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session
-from tt_debugger.core.replay import Rules
+from tt_debugger.core.replay import Replay, Rules
 from tt_debugger.formats.shared.jsonl import JsonlFile, first_records
 from tt_debugger.formats.shared.places import folder_named
 from tt_debugger.formats.shared.reading import Reading
 from tt_debugger.formats.tau.entries import ENTRIES
 from tt_debugger.store import Match, Probe
+
+if TYPE_CHECKING:
+    from tt_debugger.core.fork.plan import Draft, Plan
+    from tt_debugger.core.fork.talk import Talk
 
 
 class Tau(JsonlFile):
@@ -27,6 +32,8 @@ class Tau(JsonlFile):
     format: ClassVar[str] = "tau"
     about: ClassVar[str] = "session trees of the Tau coding agent (JSONL)"
     verified: ClassVar[str] = "the agent's own replay at every node (tau-ai 0.4.8)"
+
+    keeps_calls_whole: ClassVar[bool] = True
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -54,6 +61,33 @@ class Tau(JsonlFile):
         from tt_debugger.formats.tau.replay import TauRules
 
         return TauRules(uncompacted=uncompacted)
+
+    def message(self, _state: State, text: str, time: float) -> Change:
+        """Give the edit that adds what the user says."""
+        from tt_debugger.formats.tau.fork import said
+
+        return said(text, time)
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give what a fork would write: a new session, or lines at the end of this one."""
+        from tt_debugger.formats.tau.fork import draft
+
+        return draft(self, replay, plan)
+
+    @classmethod
+    def fitted(cls, talk: Talk) -> Talk:
+        """Give what of a talk the agent can go on from."""
+        from tt_debugger.core.fork.talk import fitted
+        from tt_debugger.formats.shared.pi_composing import fit
+
+        return fitted(talk, fit)
+
+    @classmethod
+    def composed(cls, talk: Talk, plan: Plan, home: Path) -> Draft:
+        """Give the draft of a session with the talk of another agent."""
+        from tt_debugger.formats.tau.compose import composed
+
+        return composed(talk, plan, home)
 
     def _reading_class(self) -> type[Reading]:
         from tt_debugger.formats.tau.reading import TauReading

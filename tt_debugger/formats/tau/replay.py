@@ -30,6 +30,7 @@ from tt_debugger.formats.tau.resume import sent
 _BRANCH_PREAMBLE = (
     "The following is a summary of a branch that this conversation came back from:\n<summary>\n"
 )
+_BRANCH_END = "\n</summary>"
 _COMPACTION_PREAMBLE = "Previous conversation summary:\n"
 
 
@@ -94,12 +95,25 @@ def message_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
         case "branch_summary":
             return {
                 "role": "user",
-                "content": f"{_BRANCH_PREAMBLE}{entry.get('summary')}\n</summary>",
+                "content": f"{_BRANCH_PREAMBLE}{entry.get('summary')}{_BRANCH_END}",
             }
         case "compaction":
             return {"role": "user", "content": f"{_COMPACTION_PREAMBLE}{entry.get('summary')}"}
         case _:
             return None
+
+
+def summary_in(content: object, kind: str) -> str | None:
+    """Give the summary that the message of a summary tells, None where it tells none.
+
+    `kind` is the type of the entry: what stands around the summary is told by it.
+    """
+    is_branch = kind == "branch_summary"
+    begin, end = (_BRANCH_PREAMBLE, _BRANCH_END) if is_branch else (_COMPACTION_PREAMBLE, "")
+    text = content if isinstance(content, str) else ""
+    if not text.startswith(begin) or not text.endswith(end):
+        return None
+    return text[len(begin) : len(text) - len(end)]
 
 
 def _custom_message(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import PurePath
@@ -30,6 +30,7 @@ from tt_debugger.tui.finder import Finder
 from tt_debugger.tui.keys import TIMELINE
 from tt_debugger.tui.loader import (
     Failed,
+    ForksFound,
     Glimpsed,
     InspectFailed,
     Loader,
@@ -56,6 +57,7 @@ from tt_debugger.views.row import RowView
 
 if TYPE_CHECKING:
     from tt_debugger.tui.comparer import Aim
+    from tt_debugger.views.fork import Made
 
 Pane = CheckpointTree | StateTree | Lines
 WIDE, WIDEST = 100, 200
@@ -127,6 +129,8 @@ class PanesScreen(KeyedScreen[Place | None]):
         self._reveals = False
         """Whether that row is to have a line of its own, whatever would fold it."""
         self._marks: Mapping[str, str] = {}
+        self._forks: Mapping[str, Sequence[Made]] = {}
+        """The forks that were made of the session, by the checkpoint they begin at."""
         self._follows = True
         """Whether what is written to the session is to be shown."""
         self._may_have_grown = False
@@ -230,6 +234,7 @@ class PanesScreen(KeyedScreen[Place | None]):
             await self.query_one(Panes).mount(beside)
             beside.tab = "state"
             beside.mark(self.finder.query)
+            beside.tell_forks(self._forks)
             self.beside = beside
 
     def _fill_beside(self) -> None:
@@ -322,6 +327,9 @@ class PanesScreen(KeyedScreen[Place | None]):
     def _go_on_after_opening(self) -> None:
         """Do what may wait until the first rows are painted."""
         self.loader.prepare()
+        self.loader.find_forks()
+        if not self.loader.can_fork:
+            self.query_one(BottomBar).turn_off("fork")
         if self._follows and self.loader.can_follow:
             self.loader.watch()
         self._tell_live()
@@ -504,8 +512,13 @@ class PanesScreen(KeyedScreen[Place | None]):
         marks = {
             session.rows[own]: name for name, own in self._marks.items() if own in session.rows
         }
+        forks = {
+            session.rows[own]: len(made)
+            for own, made in self._forks.items()
+            if own in session.rows
+        }
         width = len(str(len(session)))
-        return RowView(self._palette, self._glyphs, width, self.finder.query, marks)
+        return RowView(self._palette, self._glyphs, width, self.finder.query, marks, forks)
 
     def on_row_inspected(self, message: RowInspected) -> None:
         """Show what was read, if it is still the row under the cursor and not shown yet."""
@@ -526,6 +539,14 @@ class PanesScreen(KeyedScreen[Place | None]):
             hint = f" ({message.error.hint})" if message.error.hint else ""
             text = f"{message.error.message}{hint}"
             self.inspect(Said(text, message.row, is_error=True))
+
+    def on_forks_found(self, message: ForksFound) -> None:
+        """Mark the rows that forks were made from, and tell of them where a row is inspected."""
+        if message.forks or self._forks:
+            self._forks = message.forks
+            self.tree_pane.draw_with(self._row_view)
+            for inspector in self.inspectors:
+                inspector.tell_forks(self._forks)
 
     def on_failed(self, message: Failed) -> None:
         """Show what could not be done."""

@@ -4,7 +4,7 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,10 @@ from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.journey import Journey
 from tt_debugger.core.jumps import Found, jump_among
 from tt_debugger.core.model import Kind, Session
-from tt_debugger.core.refs import Fragment, Resolver
+from tt_debugger.core.refs import Fragment, Resolver, parse_fragment, quoted
 from tt_debugger.core.search import Jump
 from tt_debugger.core.tree import NO_ROW
+from tt_debugger.debugger import split_location
 from tt_debugger.tui.copying import ASKED, copied
 from tt_debugger.tui.keys import TIMELINE, bindings
 from tt_debugger.tui.loader import Completes, Marked, Searched, Subsession, SubsessionsFound
@@ -34,8 +35,11 @@ from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.palette import Glyphs, Palette
 
 if TYPE_CHECKING:
+    from tt_debugger.core.fork.plan import Forked
     from tt_debugger.tui.comparer import Aim, Question
     from tt_debugger.tui.screens.compare import Arrival
+    from tt_debugger.tui.screens.forked import Next
+    from tt_debugger.views.fork import Made
 
 
 class TimelineScreen(PanesScreen):
@@ -411,7 +415,7 @@ class TimelineScreen(PanesScreen):
 
     def _leads_on(self, session: Session, row: int) -> bool:
         """Tell whether a row started a session, is a commit, or tells of one."""
-        if row in session.subsessions:
+        if row in session.subsessions or session.ids[row] in self._forks:
             return True
         if session.heads.kind(row) is Kind.COMMIT:
             self.say("looking for the session that made this commit")
@@ -421,13 +425,15 @@ class TimelineScreen(PanesScreen):
 
     def on_subsessions_found(self, message: SubsessionsFound) -> None:
         """Open the session that the row started; of several ask which one."""
-        if message.row != self._row:
+        session = self._session
+        if session is None or message.row != self._row:
             return
-        there = [each for each in message.found if each.location is not None]
-        if not message.found:
+        found = [*message.found, *map(_as_subsession, self._forks_at(session, message.row))]
+        there = [each for each in found if each.location is not None]
+        if not found:
             self.say("no session was found that tells of this commit")
         elif not there:
-            names = ", ".join(each.name for each in message.found)
+            names = ", ".join(each.name for each in found)
             self.say(f"{names}: it is not where this session is kept")
         elif len(there) == 1:
             self._enter(there[0])
@@ -547,6 +553,61 @@ class TimelineScreen(PanesScreen):
             screen = ExportScreen((row,), exporter, self._palette, self._glyphs)
             self.app.push_screen(screen, lambda said: self.say(said or "nothing is written"))
 
+    # Forking
+
+    def action_fork(self) -> None:
+        """Fork from the row, where the format can be forked."""
+        session, row, forker = self._session, self._row, self.loader.forker()
+        if session is None or row is None or forker is None:
+            return
+        if not self.loader.can_fork:
+            self.say(f"ttdbg cannot fork sessions of the format {session.format or 'blank'}")
+            return
+        from tt_debugger.tui.screens.fork import ForkScreen
+
+        screen = ForkScreen(row, forker, self._palette, self._glyphs)
+        self.app.push_screen(screen, self._forked)
+
+    def _forked(self, forked: Forked | None) -> None:
+        """Tell of a fork that was written, and mark where it begins."""
+        if forked is None:
+            self.say("no fork is made")
+            return
+        from tt_debugger.tui.screens.forked import ForkedScreen
+
+        self.loader.find_forks()
+        # One in the session itself is seen in it.
+        self.on_may_have_grown()
+        screen = ForkedScreen(forked, self._palette, self._glyphs)
+        self.app.push_screen(screen, lambda chosen: self._go_on_from(forked, chosen))
+
+    def _go_on_from(self, forked: Forked, chosen: Next | None) -> None:
+        from tt_debugger.tui.screens.forked import Next
+
+        match chosen:
+            case Next.OPEN:
+                location, fragment = split_location(forked.ref)
+                self.post_message(self.SessionWanted(location, fragment))
+            case Next.UNDO:
+                self.action_undo()
+            case None:
+                self.say("Enter on the row opens the fork; Z lists all forks")
+
+    def _forks_at(self, session: Session, row: int) -> Sequence[Made]:
+        return self._forks.get(session.ids[row], ())
+
+    def action_undo(self) -> None:
+        """Show the forks that were made, to undo one."""
+        from tt_debugger.tui.screens.undo import UndoScreen
+
+        self.app.push_screen(UndoScreen(self._palette, self._glyphs), self._after_undo)
+
+    def _after_undo(self, chosen: Made | None) -> None:
+        self.loader.find_forks()
+        self.on_may_have_grown()
+        if chosen is not None:
+            self._enter(_as_subsession(chosen))
+
     # Copying
 
     def action_copy(self) -> None:
@@ -602,3 +663,9 @@ class TimelineScreen(PanesScreen):
         if row is not None:
             place = Place(row, self._filter, self._folding, self.inspector.tab)
         self.dismiss(place)
+
+
+def _as_subsession(made: Made) -> Subsession:
+    """Give a fork as a session that a row leads to."""
+    fragment = parse_fragment(f"{quoted(made.session)}:{quoted(made.point)}")
+    return Subsession(made.name, made.location, fragment)

@@ -92,6 +92,7 @@ class BottomBar(Widget):
         self.glyphs = glyphs
         self._keys = keys
         self._pane = ""
+        self._off: frozenset[str] = frozenset()
         self._said: tuple[str, bool] | None = None
         self._timer: Timer | None = None
 
@@ -100,6 +101,11 @@ class BottomBar(Widget):
         if pane != self._pane:
             self._pane = pane
             self.refresh()
+
+    def turn_off(self, *actions: str) -> None:
+        """Show the keys of some actions as those of what cannot be done here."""
+        self._off = frozenset(actions)
+        self.refresh()
 
     @property
     def said(self) -> str:
@@ -128,8 +134,8 @@ class BottomBar(Widget):
         named = [(key, word) for key, word in words if word]
         texts = [
             Text.assemble(
-                (f" {key_name(key.keys[0])}", self.palette.accent),
-                (f" {word} ", self.palette.dim),
+                (f" {key_name(key.keys[0])}", self._key_style(key)),
+                (f" ({word}) " if key.action in self._off else f" {word} ", self.palette.dim),
             )
             for key, word in named
         ]
@@ -139,6 +145,9 @@ class BottomBar(Widget):
             if is_last or text.cell_len <= room:
                 room -= 0 if is_last else text.cell_len
                 yield key, text
+
+    def _key_style(self, key: Key) -> str:
+        return self.palette.dim if key.action in self._off else self.palette.accent
 
     def render(self) -> Text:
         """Draw what is said, else the keys."""

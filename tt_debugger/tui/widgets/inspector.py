@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.text import Text
@@ -40,6 +40,9 @@ from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.raw import raw_lines
 from tt_debugger.views.state import marks_of
 from tt_debugger.views.values import json_text, message_text
+
+if TYPE_CHECKING:
+    from tt_debugger.views.fork import Made
 
 TABS = ("changes", "message", "state", "meta", "raw")
 SCROLLS_KEPT = 512
@@ -163,6 +166,7 @@ class Inspector(Vertical):
         self._is_revealing = False
         self._scrolls: OrderedDict[_Seen, int] = OrderedDict()
         self._spent: dict[int, Usage] = {}
+        self._forks: Mapping[str, Sequence[Made]] = {}
         self._width = 0
 
     def compose(self) -> ComposeResult:
@@ -295,6 +299,13 @@ class Inspector(Vertical):
         self._filled.clear()
         self._fill()
 
+    def tell_forks(self, forks: Mapping[str, Sequence[Made]]) -> None:
+        """Tell which forks were made of the session, by the checkpoint they begin at."""
+        self._remember()
+        self._forks = forks
+        self._filled.discard("meta")
+        self._fill()
+
     def reveal(self) -> None:
         """Scroll to what is marked, in the checkpoint that is shown next."""
         self._is_revealing = True
@@ -387,6 +398,11 @@ class Inspector(Vertical):
         spent = spent_on_path(shown.session, shown.row, self._spent)
         commits = shown.commits if isinstance(shown, Inspection) else ()
         yield from meta_lines(shown.session, shown.row, self.palette, spent=spent, commits=commits)
+        forks = self._forks.get(shown.session.ids[shown.row], ())
+        if forks:
+            from tt_debugger.views.fork import made_lines
+
+            yield from made_lines(forks, self.palette)
         if isinstance(shown, Inspection) and shown.findings:
             yield Text()
             yield from finding_lines(shown.findings, self.palette)

@@ -9,13 +9,22 @@ from __future__ import annotations
 from tt_debugger.formats.shared.langgraph.held import Held, held_of
 from tt_debugger.formats.shared.langgraph.serde import Lost, Serde, gone
 from tt_debugger.formats.shared.langgraph.store import LangGraphStore
-from tt_debugger.formats.shared.langgraph.threads import IndexRow, Threads, TreeRow, WriteRow
+from tt_debugger.formats.shared.langgraph.threads import (
+    IndexRow,
+    Kept,
+    NewCheckpoint,
+    Threads,
+    TreeRow,
+    WriteRow,
+)
 
 __all__ = (
     "Held",
     "IndexRow",
+    "Kept",
     "LangGraphStore",
     "Lost",
+    "NewCheckpoint",
     "Serde",
     "Threads",
     "TreeRow",

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger.core.json import as_map
+from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.formats.shared.langgraph.serde import NotDecodedError, Serde
 from tt_debugger.storage.tables import Value
 
@@ -20,6 +20,8 @@ class Metadata(msgspec.Struct, frozen=True):
 
 
 NONE = Metadata()
+OURS = "ttdbg"
+"""Under it stands in a fork what it was forked from."""
 _decode = msgspec.json.Decoder(Metadata).decode
 _serde = Serde()
 
@@ -47,3 +49,8 @@ def whole(value: Value) -> Any:
         except NotDecodedError as error:
             return error.opaque
     return None if value is None else _serde.json(value)
+
+
+def origin_of(metadata: Any) -> str | None:
+    """Give the thread that a checkpoint was forked from, None where it was not."""
+    return text_or_none(as_map(as_map(metadata).get(OURS)).get("thread"))

@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
 
@@ -24,15 +24,21 @@ from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.json import as_map
 from tt_debugger.core.model import KIND_NUMBERS, Head, Heads, Kind, Session, SessionId
 from tt_debugger.core.refs import quoted
-from tt_debugger.core.replay import Body
+from tt_debugger.core.replay import Body, Replay
 from tt_debugger.core.tree import NO_ROW, Links, link
-from tt_debugger.errors import CannotReadError
+from tt_debugger.errors import CannotReadError, UnsupportedError
 from tt_debugger.formats.shared.collection import no_collection
 from tt_debugger.formats.shared.langgraph.deltas import after
 from tt_debugger.formats.shared.langgraph.facts import Facts, facts_of
 from tt_debugger.formats.shared.langgraph.heads import head_at
 from tt_debugger.formats.shared.langgraph.held import Held
-from tt_debugger.formats.shared.langgraph.metadata import NONE, Metadata, metadata_of, whole
+from tt_debugger.formats.shared.langgraph.metadata import (
+    NONE,
+    Metadata,
+    metadata_of,
+    origin_of,
+    whole,
+)
 from tt_debugger.formats.shared.langgraph.moments import (
     MOST_DISTANT_FUTURE,
     MOST_DISTANT_PAST,
@@ -43,6 +49,7 @@ from tt_debugger.formats.shared.langgraph.serde import KEY, Lost, Serde, opcodes
 from tt_debugger.formats.shared.langgraph.state import state_of
 from tt_debugger.formats.shared.langgraph.tasks import in_order, tasks_under
 from tt_debugger.formats.shared.langgraph.threads import (
+    TakesForks,
     TellsTree,
     Threads,
     WriteRow,
@@ -51,12 +58,19 @@ from tt_debugger.formats.shared.transcript import no_session
 from tt_debugger.storage.tables import Value
 from tt_debugger.store import Cursor, Loaded, Match, Probe, Progress, unheard
 
+if TYPE_CHECKING:
+    # Only who forks pays for the import.
+    from tt_debugger.core.changes import Change, State
+    from tt_debugger.core.fork.plan import Draft, Plan
+
 MOST_NAMED = 20
 """Sessions that are offered for the beginning of a name."""
 MOST_NAMESPACES = 1000
 """Namespaces of a thread that are asked where they were started."""
 MOST_LEAVES = 64
 """Leaves of which is learned what sets off which node, the newest ones."""
+OTHER_ROWS = 32
+"""Checkpoints of the original that are asked for what a fork does not tell."""
 OTHER_THREADS = 16
 """Threads of the store that are asked where a thread itself does not tell enough."""
 AHEAD = 64
@@ -193,6 +207,8 @@ class LangGraphStore(ABC):
     format: ClassVar[str]
     about: ClassVar[str]
     verified: ClassVar[str]
+    keeps_calls_whole: ClassVar[bool] = False
+    """A call that waits for its result is a state like any other: the node is next."""
 
     def __init__(self, location: str) -> None:
         self.location = location
@@ -327,6 +343,39 @@ class LangGraphStore(ABC):
     def subsession(self, session: Session, name: str) -> str | None:
         """Give the location of a namespace: it is in the same place."""
         return f"{self.location}#{quoted(name)}:"
+
+    def message(self, state: State, text: str, time: float) -> Change:
+        """Give the edit that adds what the user says to the messages of a graph."""
+        from tt_debugger.formats.shared.langgraph.forking import message
+
+        return message(state, text)
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give all that a fork would write: a checkpoint with what was edited."""
+        from tt_debugger.formats.shared.langgraph.forking import Ground, drafted
+
+        session, threads = replay.session, self._threads
+        if not isinstance(threads, TakesForks):
+            raise UnsupportedError(f"ttdbg cannot fork sessions of {self.about}")
+        own: Own = session.own
+
+        def held(row: int) -> tuple[Held | Lost, Sequence[WriteRow]]:
+            body, _, writes = self._held(session, row, row)[row]
+            return body, writes
+
+        with self._lock:
+            ground = Ground(
+                session=session,
+                threads=threads,
+                serde=self._serde,
+                facts=self._facts_of(session),
+                learned=partial(self._alone, own),
+                thread=own.thread,
+                namespace=own.namespace,
+                deltas=own.deltas,
+                held=held,
+            )
+            return drafted(ground, plan)
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -548,23 +597,46 @@ class LangGraphStore(ABC):
         mine = [each for each in bodies if isinstance(each, Held)]
         facts = facts_of(mine)
         if facts.needs_others and mine:
-            others = facts_of(self._newest_of_others(session.own, mine[-1].versions.keys()))
-            triggered = others.triggered | facts.triggered
-            facts = msgspec.structs.replace(facts, triggered=triggered)
+            _, first = self._rows_of(session, 0, 0)[0]
+            facts = self._learned(session.own, mine[-1], facts, origin_of(whole(first)))
         self._facts = session, facts
         return facts
+
+    def _learned(self, own: Own, last: Held, facts: Facts, origin: str | None) -> Facts:
+        """Learn from other threads what one does not tell: of a fork, from its original alone."""
+        if origin is not None:
+            # Its newest may be another fork, which knows no more than this one.
+            theirs = facts_of(self._newest_in(origin, own, OTHER_ROWS))
+            if theirs.triggered or theirs.is_functional:
+                return msgspec.structs.replace(
+                    facts,
+                    triggered=theirs.triggered | facts.triggered,
+                    is_functional=theirs.is_functional or facts.is_functional,
+                )
+        others = facts_of(self._newest_of_others(own, last.versions.keys()))
+        return msgspec.structs.replace(facts, triggered=others.triggered | facts.triggered)
+
+    def _alone(self, own: Own, held: Held) -> Facts:
+        """Give what would be known of the graph in a fork that has this checkpoint alone."""
+        facts = facts_of([held])
+        return self._learned(own, held, facts, own.thread) if facts.needs_others else facts
 
     def _newest_of_others(self, own: Own, names: AbstractSet[str]) -> Iterator[Held]:
         """Give what other threads hold last, if by its channels it may be of the same graph."""
         for thread in self._threads.newest()[-OTHER_THREADS:]:
-            index = self._threads.index(thread, own.namespace, most=1, descending=True)
-            keys = [row[0] for row in index]
-            found = self._threads.checkpoints(thread, own.namespace, keys) if keys else ()
-            for held, _ in found:
-                if isinstance(held, Held):
-                    theirs = held.versions.keys()
-                    if names <= theirs or names >= theirs:
-                        yield held
+            for held in self._newest_in(thread, own, 1):
+                theirs = held.versions.keys()
+                if names <= theirs or names >= theirs:
+                    yield held
+
+    def _newest_in(self, thread: str, own: Own, most: int) -> Iterator[Held]:
+        """Go over the newest checkpoints of a thread, as far as they are decoded."""
+        index = self._threads.index(thread, own.namespace, most=most, descending=True)
+        keys = [row[0] for row in index][::-1]
+        found = self._threads.checkpoints(thread, own.namespace, keys) if keys else ()
+        for held, _ in found:
+            if isinstance(held, Held):
+                yield held
 
     def _guessed(
         self,

@@ -7,13 +7,19 @@ as the databases give them: there are many, and of most only the index is ever l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol, Self, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+
+import msgspec
 
 from tt_debugger.core.findings import Finding
 from tt_debugger.formats.shared.langgraph.held import Held
 from tt_debugger.formats.shared.langgraph.serde import Lost
 from tt_debugger.storage.tables import Value
+
+if TYPE_CHECKING:
+    # Only who forks pays for the import.
+    from tt_debugger.core.fork.writes import NewKeys, NewRows
 
 IndexRow = tuple[Value, Value, Value, Value]
 """Of a checkpoint its id, its parent's id (NULL or "" at a root), its metadata (JSON) and the type
@@ -125,4 +131,73 @@ class TellsTree(Protocol):
 
     def tree(self, thread: str, namespace: str) -> Iterator[TreeRow]:
         """Go over the checkpoints of a namespace by their ids, without their metadata."""
+        ...
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A checkpoint as it is kept: the type and the bytes of its body, and its metadata as JSON.
+
+    `apart` has by channel the types and bytes of values that are kept apart from the body, None
+    where none are.
+    """
+
+    kind: str | None
+    body: bytes
+    metadata: bytes
+    apart: Mapping[str, tuple[str, bytes]] | None = None
+
+
+class NewCheckpoint(msgspec.Struct, frozen=True):
+    """A checkpoint that is to be written: a copy of `base`, which is at a row of `of_thread`.
+
+    `parent` is None in a thread of its own. `versions` has the version of each channel, and the
+    `edited` channels are those whose values are new. `time` is in seconds since 1970.
+    """
+
+    base: str
+    row: int
+    of_thread: str
+    thread: str
+    namespace: str
+    id: str
+    parent: str | None
+    kept: Kept
+    versions: Mapping[str, str]
+    edited: tuple[str, ...]
+    step: int
+    time: float
+
+
+@runtime_checkable
+class TakesForks(Protocol):
+    """Threads that say how a checkpoint is added to them; nothing is written here."""
+
+    location: str
+
+    def beginning_with(self, text: str, most: int) -> Sequence[str]:
+        """Give the ids of threads that begin with a text, the one that is it first."""
+        ...
+
+    def namespaces(self, thread: str) -> Sequence[str]:
+        """Give the namespaces in which a thread has checkpoints."""
+        ...
+
+    def index(
+        self, thread: str, namespace: str, *, most: int | None = None, descending: bool = False
+    ) -> Iterator[IndexRow]:
+        """Go over the checkpoints of a namespace by their ids."""
+        ...
+
+    def kept(self, thread: str, namespace: str, key: str) -> Kept:
+        """Give a checkpoint as it is kept.
+
+        Raises UnsupportedError where this layout takes no forks.
+        """
+        ...
+
+    def writing(self, new: NewCheckpoint) -> NewRows | NewKeys:
+        """Say what is to be written for a new checkpoint.
+
+        Raises UnsupportedError where it can only have a thread of its own.
+        """
         ...

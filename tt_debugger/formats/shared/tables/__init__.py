@@ -10,7 +10,7 @@ from tt_debugger.formats.shared.tables.history import HISTORY, split_history
 from tt_debugger.formats.shared.tables.index import Index
 from tt_debugger.formats.shared.tables.layouts import Form, Layout
 from tt_debugger.formats.shared.tables.maps import MAPPED, map_of
-from tt_debugger.formats.shared.tables.sessions import DocumentStore
+from tt_debugger.formats.shared.tables.sessions import DocumentStore, index_held
 from tt_debugger.formats.shared.tables.store import TableStore, match_of
 
 __all__ = (
@@ -22,6 +22,7 @@ __all__ = (
     "Layout",
     "TableStore",
     "document_of",
+    "index_held",
     "map_of",
     "match_of",
     "split_history",

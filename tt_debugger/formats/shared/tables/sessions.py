@@ -133,12 +133,12 @@ class DocumentStore(ABC):
 
     def rules(self, session: Session, *, uncompacted: bool = False) -> Rules:
         """Give the rules: a row holds a state, or adds a turn."""
-        index = _index_of(session)
+        index = index_held(session)
         return TurnRules(index) if index.layout.form is Form.TURNS else WholeStates(_held)
 
     def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
         """Give the documents of some rows, those of turns with their row; {} for none."""
-        index = _index_of(session)
+        index = index_held(session)
         documents = self._documents(index, rows)
         if index.layout.form is Form.TURNS:
             return [[row, each.value] for row, each in zip(rows, documents, strict=True)]
@@ -146,7 +146,7 @@ class DocumentStore(ABC):
 
     def raw(self, session: Session, row: int) -> bytes:
         """Give what a row holds, as it is stored. Raises CannotReadError."""
-        (value,) = self.values(_index_of(session), (row,))
+        (value,) = self.values(index_held(session), (row,))
         if isinstance(value, LookupError):
             raise CannotReadError(f"cannot read {self.location}: {value}")
         return _bytes(value)
@@ -339,7 +339,8 @@ def _kept(before: Own, now: Own) -> int:
     return next((n for n, (one, other) in enumerate(same) if n == count or one != other), count)
 
 
-def _index_of(session: Session) -> Index:
+def index_held(session: Session) -> Index:
+    """Give the index that a session was made of."""
     own: Own = session.own
     return own.index
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.findings import Code, Finding, Severity, finding
 from tt_debugger.core.model import SessionId
+from tt_debugger.core.replay import Replay
 from tt_debugger.core.text import counted, summary_line
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.bad_texts import bad_texts_told
@@ -21,10 +23,13 @@ from tt_debugger.formats.shared.tables.layouts import (
 )
 from tt_debugger.formats.shared.tables.maps import MAPPED, map_of, mapped
 from tt_debugger.formats.shared.tables.naming import Names, last_stored
-from tt_debugger.formats.shared.tables.sessions import DocumentStore
+from tt_debugger.formats.shared.tables.sessions import DocumentStore, index_held
 from tt_debugger.formats.shared.transcript import no_session
 from tt_debugger.storage.tables import Tables, Value
 from tt_debugger.store import Match, Probe
+
+if TYPE_CHECKING:
+    from tt_debugger.core.fork.plan import Draft, Plan
 
 MOST_TABLES = 32
 """Tables that are read of those which may hold checkpoints."""
@@ -34,6 +39,8 @@ _LOOKED_AT = 8
 
 class TableStore(DocumentStore):
     """A database with tables of checkpoints; a format says how it is reached."""
+
+    keeps_calls_whole: ClassVar[bool] = False
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
@@ -128,6 +135,21 @@ class TableStore(DocumentStore):
             hint = "a map names the one that is wanted: --map FILE.toml"
             yield finding(Code.UNREADABLE, what, severity=Severity.WARNING, hint=hint)
         yield from bad_texts_told(tables)
+
+    def message(self, state: State, text: str, time: float) -> Change:
+        """Give the edit that adds what the user says. Raises UnsupportedError."""
+        from tt_debugger.formats.shared.fork_states import said
+
+        return said(state, text)
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give the rows that a fork would add, under a name of its own.
+
+        Raises UnsupportedError where the table names no sessions.
+        """
+        from tt_debugger.formats.shared.tables.forking import draft
+
+        return draft(self.tables(), index_held(replay.session), replay, plan)
 
     def values(self, index: Index, rows: Sequence[int]) -> list[Value | LookupError]:
         """Give what the column of the state holds in some rows, an error for one that is gone."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tt_debugger.core.changes import Append, Change, Put, State
@@ -27,6 +27,7 @@ _WAYS = tuple(
     for is_ascii in (False, True)
 )
 """How JSON is written in one form, by those who hash it."""
+_SHA = "sha256:"
 _SHORTEST_HASH = 16
 """Letters of a hash that was cut."""
 _OF = {"inputhash": "input", "outputhash": "output"}
@@ -96,7 +97,7 @@ class HashCheck:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._columns = [
-            (name, _OF[name.replace("_", "").lower()], column)
+            (name, key_hashed(name), column)
             for name, column in zip(index.layout.hashes, index.hashes, strict=True)
         ]
         self._right = [0] * len(self._columns)
@@ -130,12 +131,35 @@ class HashCheck:
                 )
 
 
+def key_hashed(column: str) -> str:
+    """Give the key of a payload of which a column holds the hash."""
+    return _OF[column.replace("_", "").lower()]
+
+
+def rehashed(hashed: str, before: Any, after: Any) -> str | None:
+    """Give the hash of another value in the way of a hash; None where that way is not known."""
+    way = _way_of(hashed, before)
+    if way is None:
+        return None
+    digits = hashed.lower().removeprefix(_SHA)
+    made = _digest(way, after)[: len(digits)]
+    return hashed[: -len(digits)] + (made.upper() if hashed[-len(digits) :].isupper() else made)
+
+
 def _is_of(hashed: str, value: Any) -> bool:
-    wanted = hashed.lower().removeprefix("sha256:")
+    return _way_of(hashed, value) is not None
+
+
+def _way_of(hashed: str, value: Any) -> Callable[[Any], str] | None:
+    """Give the way in which a hash was made of a value, None where it is of another."""
+    wanted = hashed.lower().removeprefix(_SHA)
     if len(wanted) < _SHORTEST_HASH:
-        return False
-    texts = (way(value).encode(errors="replace") for way in _WAYS)
-    return any(hashlib.sha256(each).hexdigest().startswith(wanted) for each in texts)
+        return None
+    return next((way for way in _WAYS if _digest(way, value).startswith(wanted)), None)
+
+
+def _digest(way: Callable[[Any], str], value: Any) -> str:
+    return hashlib.sha256(way(value).encode(errors="replace")).hexdigest()
 
 
 def _may_vary(value: Any) -> bool:

@@ -10,12 +10,14 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import msgspec
 
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.model import SessionId
+from tt_debugger.core.replay import Replay
 from tt_debugger.core.text import counted
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError
@@ -28,6 +30,7 @@ from tt_debugger.formats.shared.tables import (
     Index,
     Layout,
     document_of,
+    index_held,
     map_of,
     split_history,
 )
@@ -37,6 +40,9 @@ from tt_debugger.storage.probe import RedisProbe
 from tt_debugger.storage.servers import is_server
 from tt_debugger.storage.tables import Value
 from tt_debugger.store import Match, Probe
+
+if TYPE_CHECKING:
+    from tt_debugger.core.fork.plan import Draft, Plan
 
 PREFIX = "checkpoint:"
 """With what keys begin where nobody says otherwise."""
@@ -71,6 +77,7 @@ class RedisStore(DocumentStore):
 
     format: ClassVar[str] = "redis_keys"
     about: ClassVar[str] = "keys of checkpoints of one's own (Redis)"
+    keeps_calls_whole: ClassVar[bool] = False
     short: ClassVar[int] = 128
 
     def __init__(self, location: str, keys: Keys) -> None:
@@ -276,6 +283,25 @@ class RedisStore(DocumentStore):
             first = _span(min(ends.values()))
             what = f"{counted(len(ends), 'key')} of {len(keys)} will expire, the first in {first}"
             yield finding(Code.EXPIRES, what, hint="PERSIST keeps a key; a fork keeps its time")
+
+    def message(self, state: State, text: str, time: float) -> Change:
+        """Give the edit that adds what the user says. Raises UnsupportedError."""
+        from tt_debugger.formats.shared.fork_states import said
+
+        return said(state, text)
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give the keys that a fork would set: those of a thread of its own.
+
+        Raises UnsupportedError for what a hash cannot hold.
+        """
+        from tt_debugger.formats.redis_keys.fork import Thread, draft
+
+        session = replay.session
+        key = self._key(session.id)
+        name = key.removeprefix(self._prefix)
+        thread = Thread(self._prefix, name, f"{key}{_PAST}", _STATES, _TIMES)
+        return draft(self._keys, thread, index_held(session), replay, plan)
 
     def close(self) -> None:
         """Let go of the connection."""

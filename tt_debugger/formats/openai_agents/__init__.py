@@ -8,13 +8,15 @@ two part is not written down. The agent itself always begins with the branch `ma
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
 
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Usage
+from tt_debugger.core.replay import Replay
 from tt_debugger.formats.shared.message_heads import head_of, record_head, time_in, usage_of
 from tt_debugger.formats.shared.renamed import table_in, table_with
 from tt_debugger.formats.shared.transcript import Entry, LostFile, Piece, Told, Transcript
@@ -22,6 +24,9 @@ from tt_debugger.formats.shared.transcript_rows import Row, TranscriptRows, json
 from tt_debugger.storage.probe import DatabaseProbe
 from tt_debugger.storage.sqlite import Database
 from tt_debugger.store import Match, Probe
+
+if TYPE_CHECKING:
+    from tt_debugger.core.fork.plan import Draft, Plan
 
 _MESSAGES = ("id", "session_id", "message_data")
 _SESSIONS = ("session_id", "created_at", "updated_at")
@@ -40,6 +45,7 @@ class OpenAIAgents(TranscriptRows):
     format: ClassVar[str] = "openai_agents"
     about: ClassVar[str] = "sessions of the OpenAI Agents SDK, with their branches (SQLite)"
     verified: ClassVar[str] = "databases that its three kinds of session wrote"
+    keeps_calls_whole: ClassVar[bool] = True
 
     @classmethod
     def sniff(cls, probe: Probe) -> Match | None:
@@ -53,8 +59,7 @@ class OpenAIAgents(TranscriptRows):
 
     def names(self, database: Database) -> Sequence[str]:
         """Give the ids of all sessions, the one that was written to last at the end."""
-        columns = {name: each.columns for name, each in database.tables.items()}
-        table = table_with(columns, _SESSIONS, "agent_sessions")
+        table = _sessions_table(database)
         order = ["updated_at", "created_at"] if table else ["id"]
         rows = self.rows(database, table or _messages_table(database), ["session_id"], order=order)
         found = (each["session_id"] for each in rows)
@@ -101,6 +106,24 @@ class OpenAIAgents(TranscriptRows):
             active=tree.active,
             findings=tuple(tree.findings),
         )
+
+    def message(self, state: State, text: str, time: float) -> Change:
+        """Give the edit that adds what the user says."""
+        from tt_debugger.formats.shared.fork_states import said
+
+        return said(state, text)
+
+    def draft(self, replay: Replay, plan: Plan) -> Draft:
+        """Give the rows that a fork would add: a session of its own.
+
+        Raises UnsupportedError for anything but items, and for a branch of the same session.
+        """
+        from tt_debugger.formats.openai_agents.fork import draft
+
+        session, database = replay.session, self._database
+        tables = _sessions_table(database), _messages_table(database)
+        bodies = self.bodies(session, range(len(session)))
+        return draft(database, tables, bodies, replay, plan)
 
 
 class _Branches:
@@ -221,6 +244,11 @@ def _usage(row: Row) -> Usage | None:
 
 def _messages_table(database: Database) -> str:
     return table_in(database, _MESSAGES, _USUAL)
+
+
+def _sessions_table(database: Database) -> str | None:
+    columns = {name: each.columns for name, each in database.tables.items()}
+    return table_with(columns, _SESSIONS, "agent_sessions")
 
 
 STORE = OpenAIAgents

@@ -1,0 +1,419 @@
+"""Forks of Claude Code: the lines of one path as a session of their own, or more lines of theirs.
+
+The lines of a path are written in the order of the file, each hanging on the one before. So every
+version of the agent takes the last of them for the leaf and sends all that stands above it, also
+what several tools did side by side (measured with 1.0.120, 2.0.76, 2.1.19 and 2.1.197).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tt_debugger.core.changes import Append, Change
+from tt_debugger.core.fork.minting import stamp, uuid4
+from tt_debugger.core.fork.plan import Draft, Plan, other_edits
+from tt_debugger.core.fork.writes import How, MoreLines, NewFile, Record
+from tt_debugger.core.json import as_list, as_map, text_or_none
+from tt_debugger.core.model import Aside
+from tt_debugger.core.replay import Replay
+from tt_debugger.errors import UnsupportedError, UsageError
+from tt_debugger.formats.claude_code.entries import entry_of, text_in
+from tt_debugger.formats.claude_code.forked_path import (
+    Holds,
+    Way,
+    Written,
+    is_boundary,
+    nothing_left,
+)
+from tt_debugger.formats.claude_code.heads import is_prompt
+from tt_debugger.formats.shared.context import MESSAGES
+from tt_debugger.formats.shared.fork_files import line_of, place_for, resumed_in
+from tt_debugger.storage.compressed import CompressedFile, opened
+from tt_debugger.storage.stdin import STDIN
+
+_SNAPSHOT = "file-history-snapshot"
+_ONLY_NEW_FILE = "fork it into a new file"
+_READ_AT_ONCE = 1 << 20
+_ENVELOPE = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "entrypoint")
+"""What a new line has as its neighbour has it."""
+
+
+def said(text: str) -> Change:
+    """Give the edit that adds what the user says."""
+    return Append(MESSAGES, {"role": "user", "content": text})
+
+
+def draft(store: Holds, replay: Replay, plan: Plan) -> Draft:
+    """Give what a fork would write: a new session, or in place lines that branch off.
+
+    Raises UnsupportedError, UsageError.
+    """
+    title = _title_wanted(plan)
+    way = Way(store, replay, plan)
+    if plan.in_place:
+        if title is not None:
+            raise UnsupportedError("a branch in place has no title of its own", _ONLY_NEW_FILE)
+        return _in_place(way, plan)
+    return _new_session(way, plan, title)
+
+
+def _title_wanted(plan: Plan) -> str | None:
+    """Give the title that was asked for; other keys cannot be set."""
+    edits = other_edits(plan)
+    title = edits.pop("title", None)
+    for key in edits:
+        raise UnsupportedError(
+            f"{key} cannot be set in a session of Claude Code: only messages and the title can",
+            "set it when the agent goes on",
+        )
+    if title is not None and not (isinstance(title, str) and title.strip()):
+        raise UsageError("a title is a text")
+    return title
+
+
+class _Names:
+    """New uuids for old ones, the same wherever an old one is named."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._new: dict[str, str] = {}
+        self._given: set[str] = set()
+
+    def fresh(self) -> str:
+        """Give a new uuid."""
+        return uuid4(self._plan.fresh)
+
+    def meant_by(self, old: str) -> str:
+        """Give the new uuid of what an old one names; in place only copies have one."""
+        if old not in self._new and not self._plan.in_place:
+            self._new[old] = self.fresh()
+        return self._new.get(old, old)
+
+    def of_line(self, olds: Sequence[str]) -> str:
+        """Give the new uuid of a line, which no other line has."""
+        if not olds or olds[-1] in self._given:
+            return self.fresh()
+        own = self.fresh()
+        for each in olds:
+            self._given.add(each)
+            self._new[each] = own
+        return own
+
+
+def _chained(
+    way: Way, lines: Sequence[Written], names: _Names, session: str, parent: str | None
+) -> None:
+    """Let each line hang on the one before, under its new name."""
+    own = [names.of_line(each.old_ids) for each in lines]
+    for place, line in enumerate(lines):
+        if line.how is How.ADDED:
+            _put_around(line, _neighbour(way, lines, place))
+        _remap(line, names)
+        if line.begins_with is not None:
+            parent = line.begins_with
+        if is_boundary({"subtype": line.value("subtype")}):
+            line.put("parentUuid", None)
+            line.put("logicalParentUuid", parent)
+        else:
+            line.put("parentUuid", parent)
+        line.put("uuid", own[place])
+        if line.value("isSidechain") is not False:
+            line.put("isSidechain", value=False)
+            line.drop("agentId")
+        if not way.plan.in_place:
+            line.put("sessionId", session)
+            if "session_id" in line.fields:
+                line.put("session_id", session)
+            if line.old_ids:
+                origin = {"sessionId": way.origin_of(line.row), "messageUuid": line.old_ids[-1]}
+                line.put("forkedFrom", origin)
+        parent = own[place]
+
+
+def _neighbour(way: Way, lines: Sequence[Written], place: int) -> Mapping[str, Any]:
+    """Give the line before one that is new, or the next one that is not."""
+    if place:
+        return lines[place - 1].fields
+    told = (each.fields for each in lines if each.how is not How.ADDED)
+    return next(told, way.records[way.rows[-1]][-1] if way.rows else {})
+
+
+def _put_around(line: Written, neighbour: Mapping[str, Any]) -> None:
+    """Give a new line what its neighbour says of the session, and its time."""
+    around = {key: neighbour[key] for key in _ENVELOPE if key in neighbour}
+    time = neighbour.get("timestamp")
+    line.fields = {"parentUuid": None, **around, **line.fields, "uuid": None, "timestamp": time}
+
+
+def _remap(line: Written, names: _Names) -> None:
+    """Let a line name others by their new uuids."""
+    for key in ("logicalParentUuid", "sourceToolAssistantUUID", "leafUuid"):
+        old = text_or_none(line.value(key))
+        if old is not None:
+            line.put(key, names.meant_by(old))
+    replaced = line.value("supersedesUuids")
+    if isinstance(replaced, list):
+        olds = [each for each in as_list(replaced) if isinstance(each, str)]
+        line.put("supersedesUuids", [names.meant_by(each) for each in olds])
+    about = as_map(line.value("compactMetadata"))
+    segment = as_map(about.get("preservedSegment"))
+    if segment:
+        ends = {
+            key: names.meant_by(each) if key.endswith("Uuid") and isinstance(each, str) else each
+            for key, each in segment.items()
+        }
+        line.put("compactMetadata", {**about, "preservedSegment": ends})
+
+
+def _timed(way: Way, lines: Sequence[Written]) -> None:
+    """Give the last line the time of the fork, or a later one than all others; others keep theirs.
+
+    Without a time the agent finds no conversation, so a line without has that of one before it.
+    """
+    heads = way.session.heads
+    newest = max((heads.time(row) or 0 for row in way.rows), default=0)
+    now = max(way.plan.time, newest + 0.001)
+    before = stamp(min((heads.time(row) or now for row in way.rows), default=now))
+    for each in lines:
+        time = text_or_none(each.value("timestamp"))
+        if time is None:
+            each.put("timestamp", before)
+        else:
+            before = time
+    if lines[-1].begins_with is None:
+        lines[-1].put("timestamp", stamp(now))
+
+
+def _new_session(way: Way, plan: Plan, title: str | None) -> Draft:
+    session, names = uuid4(plan.fresh), _Names(plan)
+    lines = list(way.lines())
+    if not lines:
+        raise nothing_left()
+    _mend_segments(way, lines)
+    _chained(way, lines, names, session, None)
+    _timed(way, lines)
+    records = list(_with_snapshots(way, lines, names))
+    named = title or f"{way.session.title or way.session.id} (fork)"
+    told = {"origin": plan.origin} | ({} if plan.note is None else {"note": plan.note})
+    records.append(
+        line_of(
+            {"type": "custom-title", "customTitle": named, "sessionId": session, "ttdbg": told}
+        )
+    )
+    records.append(line_of(_last_prompt(lines, session)))
+    location = way.store.location
+    if location == STDIN and plan.target is None:
+        raise UnsupportedError("what came through stdin has no place to add to", "--to FILE has")
+    folder = _folder_of(location)
+    path = place_for(str(folder / Path(location).name), f"{session}.jsonl", plan.target)
+    _note_what_stays(way, records)
+    is_found = Path(path).parent.parent.name == "projects" and Path(path).stem == session
+    return Draft(
+        (NewFile(path, tuple(records)),),
+        path,
+        Path(path).stem,
+        _point(lines, way),
+        resumed_in(_cwd(way), "claude", "--resume", session if is_found else path),
+        tuple(way.notes),
+        way.told_otherwise,
+    )
+
+
+def _cwd(way: Way) -> str | None:
+    found = (text_or_none(record.get("cwd")) for row in way.rows for record in way.records[row])
+    return way.session.cwd or next((each for each in found if each), None)
+
+
+def _folder_of(location: str) -> Path:
+    """Give the folder of the project that a file is of: those of subagents lie two below."""
+    folder = Path(location).resolve().parent
+    is_below = folder.name == "subagents" and Path(location).name.startswith("agent-")
+    return folder.parent.parent if is_below else folder
+
+
+def _point(lines: Sequence[Written], way: Way) -> str:
+    """Give the uuid of the row at the end of the path: it is that of its last line."""
+    written = {each.row for each in lines}
+    left = [(place, row) for place, row in enumerate(way.rows) if row in written]
+    place, row = left[-1] if left else (-1, None)
+    is_added_behind = any(key is not None and key >= place for key in way.alterations.added)
+    chosen = lines[-1]
+    if left and not is_added_behind:
+        chosen = [each for each in lines if each.row == row][-1]
+    return str(chosen.value("uuid"))
+
+
+def _last_prompt(lines: Sequence[Written], session: str) -> dict[str, Any]:
+    """Give the line that says where the agent goes on, and what was asked there last."""
+    asked = ""
+    for each in reversed(lines):
+        record = {key: each.value(key) for key in each.fields}
+        if is_prompt(record):
+            asked = text_in(as_map(record.get("message")).get("content"))
+            break
+    leaf = lines[-1].value("uuid")
+    return {"type": "last-prompt", "lastPrompt": asked, "leafUuid": leaf, "sessionId": session}
+
+
+def _mend_segments(way: Way, lines: Sequence[Written]) -> None:
+    """Let what a compaction keeps begin and end with messages that are still there."""
+    written = {each.row: each for each in reversed(lines) if each.row is not None}
+    for each in lines:
+        about = as_map(each.value("compactMetadata"))
+        segment = as_map(about.get("preservedSegment"))
+        if not segment:
+            continue
+        rows = {
+            end: way.session.row_of(name)
+            for end in ("head", "anchor", "tail")
+            if (name := text_or_none(segment.get(f"{end}Uuid"))) is not None
+        }
+        first, last, anchor = rows.get("head"), rows.get("tail"), rows.get("anchor")
+        if anchor in way.rows and anchor not in written:
+            raise UnsupportedError(
+                "a summary cannot be taken away behind which messages stand that it kept",
+                "edit it instead",
+            )
+        if first not in way.rows or last not in way.rows or {first, last} <= written.keys():
+            continue
+        span = way.rows[way.rows.index(first) : way.rows.index(last) + 1]
+        left = [row for row in span if row in written]
+        if not left:
+            about.pop("preservedSegment")
+        else:
+            ends = {"headUuid": written[left[0]], "tailUuid": written[left[-1]]}
+            names = {key: line.old_ids[-1] for key, line in ends.items() if line.old_ids}
+            about["preservedSegment"] = {**segment, **names}
+        each.put("compactMetadata", {**about})
+
+
+def _with_snapshots(way: Way, lines: Sequence[Written], names: _Names) -> Iterator[Record]:
+    """Give the lines as records, behind each what is known of files as they were then."""
+    snapshots = _snapshots_of(way)
+    for each in lines:
+        yield each.record()
+        for old in each.old_ids:
+            for record in snapshots.get(old, ()):
+                own = names.meant_by(old)
+                inner = {**as_map(record.get("snapshot")), "messageId": own}
+                yield line_of({**record, "messageId": own, "snapshot": inner}, How.KEPT)
+
+
+def _snapshots_of(way: Way) -> dict[str, list[dict[str, Any]]]:
+    """Give the lists of saved files by the line that each is of."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for each in way.session.asides:
+        record = _aside(way.store, each) if each.name == _SNAPSHOT else {}
+        name = text_or_none(record.get("messageId"))
+        if name is not None:
+            found.setdefault(name, []).append(record)
+    return found
+
+
+def _aside(store: Holds, aside: Aside) -> dict[str, Any]:
+    try:
+        return as_map(msgspec.json.decode(store.stored(aside.offset, aside.length)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+
+
+def _note_what_stays(way: Way, records: Sequence[Record]) -> None:
+    """Say what belongs to the original and is not copied."""
+    if any(b'"backupFileName":"' in each.data for each in records if each.row is None):
+        way.notes.append(
+            "saved copies of files stay with the original: rewinding in the fork gives back what"
+            " was said, not the files"
+        )
+    if any(row in way.session.subsessions for row in way.rows):
+        way.notes.append("what subagents wrote stays with the original; it is not needed to go on")
+    if any(record.get("isSidechain") is True for record in way.records[way.rows[-1]]):
+        way.notes.append(
+            "the subagent becomes a session of its own, with the tools of the agent itself"
+        )
+
+
+def _in_place(way: Way, plan: Plan) -> Draft:
+    """Give lines that branch off within the file, and the one that lets the agent go on there."""
+    last = way.records[way.rows[-1]][-1]
+    if last.get("isSidechain") is True:
+        raise UnsupportedError(
+            "a subagent is not resumed, so a branch leads nowhere", _ONLY_NEW_FILE
+        )
+    first = _first_new(way)
+    lines = list(way.lines(first))
+    for each in lines:
+        row = each.row
+        if row is not None and not _may_stand_twice(way.records[row][0]):
+            raise UnsupportedError(
+                "Claude Code sends all lines of one answer, with all results of its calls: no copy"
+                " of them can stand in the same file",
+                _ONLY_NEW_FILE,
+            )
+    above = None if first == 0 else text_or_none(way.records[way.rows[first - 1]][-1].get("uuid"))
+    names = _Names(plan)
+    session = text_or_none(last.get("sessionId")) or way.session.id
+    _chained(way, lines, names, session, above)
+    if not lines and way.alterations:
+        raise UnsupportedError(
+            "without a message of its own a branch would lead on to what is taken away",
+            "add a message, or fork it into a new file",
+        )
+    if lines:
+        _timed(way, lines)
+        pin = _last_prompt(lines, session)
+    else:
+        pin = _last_prompt(list(way.lines()), session)
+        pin["leafUuid"] = last.get("uuid")
+    added = [*lines, Written(None, pin, How.ADDED)]
+    path = str(Path(way.store.location).resolve())
+    is_found = Path(path).parent.parent.name == "projects"
+    return Draft(
+        (_behind_all(way.store.location, [each.record() for each in added]),),
+        path,
+        way.session.id,
+        str(pin["leafUuid"]),
+        resumed_in(_cwd(way), "claude", "--resume", way.session.id if is_found else path),
+        tuple(way.notes),
+        way.told_otherwise,
+    )
+
+
+def _behind_all(location: str, records: Sequence[Record]) -> MoreLines:
+    """Give records as lines at the end of the original. Raises UnsupportedError."""
+    file = opened(location)
+    try:
+        if location == STDIN or isinstance(file, CompressedFile):
+            raise UnsupportedError(
+                "no line can be added to what is compressed or came through stdin"
+            )
+        size, digest, last = 0, hashlib.sha256(), b""
+        while data := file.read(size, _READ_AT_ONCE):
+            digest.update(data)
+            size, last = size + len(data), data[-1:]
+    finally:
+        file.close()
+    if last != b"\n":
+        raise UnsupportedError(
+            "the last line has no line end: it may be torn, or still being written", _ONLY_NEW_FILE
+        )
+    return MoreLines(location, tuple(records), size, digest.hexdigest())
+
+
+def _first_new(way: Way) -> int:
+    """Give the place on the path from which lines are written anew; its end for none."""
+    changed = way.alterations
+    places = [*changed.rewritten, *(0 if key is None else key + 1 for key in changed.added)]
+    if places:
+        return min(places)
+    is_leaf = not way.session.tree.child_count(way.plan.row)
+    return len(way.rows) - (0 if is_leaf else 1)
+
+
+def _may_stand_twice(record: dict[str, Any]) -> bool:
+    entry = entry_of(record)
+    return entry.type != "assistant" and not entry.answers and not is_boundary(record)

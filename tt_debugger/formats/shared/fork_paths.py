@@ -1,0 +1,123 @@
+"""Forks along a path of entries: what becomes of each, and what is told of their origin."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from tt_debugger.core.changes import State
+from tt_debugger.core.findings import Code
+from tt_debugger.core.fork.plan import Plan
+from tt_debugger.core.fork.transcripts import Added, Kept, Left, Part, Rewritten, Source
+from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.model import Kind, Session
+from tt_debugger.errors import UnsupportedError, UsageError
+from tt_debugger.formats.shared.forked_entries import Holds, kept_entries
+from tt_debugger.formats.shared.message_edits import altered
+
+MARKER = "ttdbg.fork"
+"""What an entry is called that says where a fork comes from."""
+
+
+def parts_along(session: Session, origins: Sequence[Source], plan: Plan) -> Iterator[Part]:
+    """Give what is to become of each row from the root to the point, and what is added where.
+
+    `origins` says of each message of the state which row it is of. Raises
+    UnsupportedError for a place where no entry can stand.
+    """
+    path = session.tree.path_to(plan.row)
+    places = {row: place for place, row in enumerate(path)}
+    numbered = [Source(places[each.row], each.place) for each in origins]
+    given = Counter(each.row for each in numbered)
+    before, after = (as_list(each.get("messages")) for each in (plan.state, plan.wanted))
+    new = altered(numbered, before, after, len(path) - 1)
+    if new.within:
+        raise UnsupportedError(
+            "a message cannot stand between two that one record holds",
+            "it may stand before the first of them, or behind the last",
+        )
+    if 0 in new.new and origins and session.heads.kind(origins[0].row) is Kind.COMPACTION:
+        raise UnsupportedError(
+            "no message can stand before the summary of a compaction", "let it stand behind it"
+        )
+    yield from map(Added, new.added.get(None, ()))
+    for place, row in enumerate(path):
+        own = new.rewritten.get(place)
+        if own is None:
+            yield Kept(row)
+        elif list(own.values()).count(None) == given[place]:
+            yield Left(row)
+        else:
+            yield Rewritten(row, own)
+        yield from map(Added, new.added.get(place, ()))
+
+
+def rows_that_stay(
+    store: Holds, session: Session, parts: Sequence[Part], *, has_nan: bool = False
+) -> list[int]:
+    """Give the rows before the first change, on which a branch in the same file can hang.
+
+    Raises UnsupportedError where the last of them has no id to be named by.
+    """
+    stay = [each.row for each in takewhile(_is_kept, parts) if isinstance(each, Kept)]
+    for entry in kept_entries(store, session, stay[-1:], has_nan=has_nan):
+        if entry.value("id") != session.ids[stay[-1]]:
+            raise UnsupportedError(
+                "the entry to branch off from has no id of its own", "fork it into a new file"
+            )
+    return stay
+
+
+def _is_kept(part: Part) -> bool:
+    return isinstance(part, Kept)
+
+
+def refused_lines(session: Session) -> dict[int | None, str]:
+    """Give the lines for which the agent does not open the session, and why."""
+    return {
+        each.line: each.message for each in session.findings if each.code is Code.AGENT_REFUSES
+    }
+
+
+def not_answered(state: State, agent: str) -> tuple[str, ...]:
+    """Give what to say where the user said the last, and the agent will not answer by itself."""
+    messages = as_list(state.get("messages"))
+    if not messages or as_map(messages[-1]).get("role") != "user":
+        return ()
+    return (f"{agent} sends the last message, which is the user's, together with the next prompt",)
+
+
+def marker_data(session: Session, plan: Plan) -> dict[str, Any]:
+    """Give what the entry at the end of a fork says of where it comes from, and why."""
+    data: dict[str, Any] = {
+        "origin": plan.origin,
+        "session": session.id,
+        "checkpoint": session.ids[plan.row],
+    }
+    return data if plan.note is None else {**data, "note": plan.note}
+
+
+def refuse_edits(edits: Mapping[str, Any], known: Iterable[str], agent: str) -> None:
+    """Raise UnsupportedError for an edited key that no entry could say."""
+    for key in edits:
+        if key not in known:
+            raise UnsupportedError(
+                f"{agent} has no entry that could set {key}",
+                f"it has for: messages, {', '.join(known)}",
+            )
+
+
+def message_from(value: Any, agent: str) -> dict[str, Any]:
+    """Give a message that was edited or added. Raises UsageError where it is none."""
+    message = as_map(value)
+    if not isinstance(message.get("role"), str):
+        raise UsageError(f"a message of {agent} is an object with a role")
+    return message
+
+
+def absolute(location: str) -> str:
+    """Give the absolute path of a file, links in it followed."""
+    return str(Path(location).resolve())

@@ -1,0 +1,328 @@
+"""A fork as lines: the records it would write and where, how one goes on, and forks made before.
+
+A sign stands before each line of what would be written: `=` for what is kept as it is, `~` for
+what was edited, `+` for what is new, `-` for a file that a commit takes away.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import msgspec
+from rich.text import Text
+
+from tt_debugger.core.fork.plan import Draft, Forked
+from tt_debugger.core.fork.told import target_of
+from tt_debugger.core.fork.writes import (
+    How,
+    IndexLine,
+    Insert,
+    Key,
+    MoreLines,
+    NewBranch,
+    NewFile,
+    NewKeys,
+    NewRows,
+    Record,
+    Write,
+)
+from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.text import counted, safe_line, summary_line
+from tt_debugger.views.checkpoint import time_text
+from tt_debugger.views.code import code_lines, language_of
+from tt_debugger.views.fact import fact_line
+from tt_debugger.views.palette import Glyphs, Palette
+from tt_debugger.views.raw import raw_lines
+from tt_debugger.views.values import json_text
+
+SHORTEST_INDENTED = 60
+"""Bytes from which a JSON record is shown on several lines."""
+BYTES_SHOWN = 24
+"""Bytes of a value that is no text that are shown, as hexadecimal numbers."""
+LONGEST_NOTE = 80
+"""Characters of a note where it is told in few words."""
+
+_SIGNS = {How.KEPT: "=", How.CHANGED: "~", How.ADDED: "+"}
+
+
+class Made(msgspec.Struct, frozen=True):
+    """A fork that was made before: of what, what it is, and what has become of it.
+
+    `time` is in seconds since 1970; `state` is a word or two: done, undone, changed since.
+    """
+
+    id: str
+    time: float
+    origin: str
+    location: str
+    session: str
+    point: str
+    resume_command: str
+    note: str | None = None
+    state: str = "done"
+
+    @property
+    def name(self) -> str:
+        """The fork in few words: when it was made, and why."""
+        why = f" · {summary_line(self.note, LONGEST_NOTE)}" if self.note else ""
+        return f"fork of {time_text(self.time)[:16]}{why}"
+
+
+def draft_lines(
+    draft: Draft, palette: Palette, glyphs: Glyphs, *, place_is_told: bool = False
+) -> Iterator[Text]:
+    """Give all that a fork would write, and where; what is kept as it is folds to one line.
+
+    `place_is_told` says that the first place is shown elsewhere.
+    """
+    for note in draft.notes:
+        yield fact_line("note", note, palette)
+    for number, (place, write) in enumerate(zip(target_of(draft), draft.writes, strict=True)):
+        if number or not place_is_told:
+            if number or draft.notes:
+                yield Text()
+            yield Text(safe_line(place), palette.strong)
+        yield from _Drawing(palette, glyphs).write_lines(write)
+
+
+def counts_line(draft: Draft, palette: Palette) -> Text:
+    """Say how many records are kept, edited and new."""
+    counts = Counter(how for each in draft.writes for how in _ways_of(each))
+    words = {How.KEPT: "kept", How.CHANGED: "edited", How.ADDED: "new"}
+    styles = {How.KEPT: palette.dim, How.CHANGED: palette.change, How.ADDED: palette.add}
+    line = Text()
+    for how, word in words.items():
+        if counts[how]:
+            line.append(f"{_SIGNS[how]} {counts[how]:,} {word}   ", styles[how])
+    return line
+
+
+def rehearsal_line(palette: Palette, glyphs: Glyphs, *, is_rehearsed: bool) -> Text:
+    """Say whether a draft was read back before anything is written."""
+    if is_rehearsed:
+        return Text.assemble(
+            (f"{glyphs.good} ", palette.good),
+            ("read back: it ends at this state, exactly", palette.text),
+        )
+    return Text("not read back: it is too large, or goes to a server", palette.change)
+
+
+def forked_lines(forked: Forked, palette: Palette) -> Iterator[Text]:
+    """Give where a fork is, and how its agent goes on from it."""
+    yield fact_line("fork", forked.location, palette)
+    yield fact_line("session", forked.session, palette)
+    yield Text()
+    yield Text("To go on from there:", palette.dim)
+    yield Text()
+    for line in forked.resume_command.split("\n"):
+        yield Text(safe_line(line), palette.code)
+
+
+def made_lines(made: Sequence[Made], palette: Palette) -> Iterator[Text]:
+    """Give the forks of a checkpoint, two lines a fork."""
+    for each in made:
+        yield fact_line("forked", time_text(each.time) + _why(each), palette)
+        session = "" if each.session in each.location else f" · {each.session}"
+        yield fact_line("", f"{each.location}{session}", palette)
+
+
+def operation_lines(made: Made, palette: Palette) -> Iterator[Text]:
+    """Give all that is known of a fork, a line a fact."""
+    facts = (
+        ("made", time_text(made.time)),
+        ("state", made.state),
+        ("note", made.note),
+        ("of", made.origin),
+        ("fork", made.location),
+        ("session", made.session),
+        ("go on", made.resume_command),
+        ("id", made.id),
+    )
+    for name, value in facts:
+        if value:
+            yield fact_line(name, value, palette)
+
+
+def _ways_of(write: Write) -> Iterator[How]:
+    """Give how each record of a write comes about; none of them is read for it."""
+    match write:
+        case NewFile(records=records) | MoreLines(records=records):
+            yield from (each.how for each in records)
+        case IndexLine(record=record):
+            yield record.how
+        case NewRows(inserts=inserts):
+            yield from (each.how for each in inserts)
+        case NewKeys(keys=keys):
+            yield from (each.how for each in keys)
+        case NewBranch(files=files):
+            yield from (How.KEPT, *([How.ADDED] if files else []))
+
+
+def _why(made: Made) -> str:
+    return f" · {summary_line(made.note, LONGEST_NOTE)}" if made.note else ""
+
+
+class _Drawing:
+    """What draws the records of one write."""
+
+    def __init__(self, palette: Palette, glyphs: Glyphs) -> None:
+        self._palette = palette
+        self._glyphs = glyphs
+        self._styles = {
+            How.KEPT: palette.dim,
+            How.CHANGED: palette.change,
+            How.ADDED: palette.add,
+        }
+
+    def write_lines(self, write: Write) -> Iterator[Text]:
+        match write:
+            case NewFile(records=records) | MoreLines(records=records):
+                yield from self._records(records)
+            case IndexLine(record=record):
+                yield from self._records((record,))
+            case NewRows(inserts=inserts):
+                yield from self._rows(inserts)
+            case NewKeys(keys=keys):
+                yield from self._keys(keys)
+            case NewBranch():
+                yield from self._branch(write)
+
+    def _records(self, records: Sequence[Record]) -> Iterator[Text]:
+        for is_kept, run in groupby(records, lambda each: each.how is How.KEPT):
+            same = list(run)
+            if is_kept:
+                size = sum(len(each.data) for each in same)
+                yield self._kept(f"{counted(len(same), 'record')} kept, {size:,} bytes")
+                continue
+            for each in same:
+                yield self._title(each.how, "record", each.row)
+                yield from self._signed(each.how, self._data_lines(each.data))
+
+    def _rows(self, inserts: Sequence[Insert]) -> Iterator[Text]:
+        for (table, is_kept), run in groupby(
+            inserts, lambda each: (each.table, each.how is How.KEPT)
+        ):
+            same = list(run)
+            if is_kept:
+                named = {name for each in same for name in each.fresh}
+                renamed = f", but for {', '.join(sorted(named))}" if named else ""
+                yield self._kept(f"{counted(len(same), 'row')} of {table} kept{renamed}")
+                continue
+            for each in same:
+                yield self._title(each.how, f"row of {table}", each.row)
+                yield from self._signed(each.how, self._columns(each.values))
+
+    def _keys(self, keys: Sequence[Key]) -> Iterator[Text]:
+        for is_kept, run in groupby(keys, lambda each: each.how is How.KEPT):
+            same = list(run)
+            if is_kept:
+                yield self._kept(f"{counted(len(same), 'key')} kept, under new names")
+                continue
+            for each in same:
+                ttl = "" if each.ttl is None else f", kept for {each.ttl:,} ms"
+                yield self._title(each.how, f"{each.kind} {each.name}{ttl}", each.row)
+                yield from self._signed(each.how, self._value_lines(each.value))
+
+    def _branch(self, branch: NewBranch) -> Iterator[Text]:
+        yield self._kept(f"all of commit {branch.base}")
+        if not branch.files:
+            return
+        yield self._title(How.ADDED, f"commit by {branch.author} <{branch.email}>", None)
+        message = (Text(safe_line(line)) for line in branch.message.strip().split("\n"))
+        yield from self._signed(How.ADDED, message)
+        for name, data in branch.files.items():
+            if data is None:
+                yield Text(safe_line(f"- {name}"), self._palette.remove)
+                continue
+            yield self._title(How.CHANGED, f"{name}, {len(data):,} bytes", None)
+            yield from self._signed(How.CHANGED, self._file_lines(name, data))
+
+    def _kept(self, text: str) -> Text:
+        return Text(safe_line(f"{_SIGNS[How.KEPT]} {text}"), self._palette.dim)
+
+    def _title(self, how: How, what: str, row: int | None) -> Text:
+        origin = "" if row is None else f", from row {row + 1}"
+        word = "edited" if how is How.CHANGED else "new"
+        text = safe_line(f"{word} {what}{origin}")
+        return Text.assemble((f"{_SIGNS[how]} ", self._styles[how]), (text, self._palette.strong))
+
+    def _signed(self, how: How, lines: Iterable[Text]) -> Iterator[Text]:
+        for line in lines:
+            signed = Text(overflow=line.overflow)
+            signed.append(f"{_SIGNS[how]} ", self._styles[how])
+            yield signed.append_text(line)
+
+    def _data_lines(self, data: bytes) -> Iterator[Text]:
+        """Give a record, one that is JSON on as many lines as it takes to be read."""
+        text = _indented(data)
+        if text is None:
+            # Its size is told already.
+            lines = raw_lines(data, self._palette)
+            next(lines)
+            return lines
+        return code_lines(text, self._palette, "json")
+
+    def _file_lines(self, name: str, data: bytes) -> Iterator[Text]:
+        try:
+            return code_lines(data.decode().rstrip("\n"), self._palette, language_of(name))
+        except UnicodeDecodeError:
+            return iter((Text(_hexadecimal(data), self._palette.dim),))
+
+    def _columns(self, values: Mapping[str, Any]) -> Iterator[Text]:
+        width = max(map(len, values), default=0)
+        for name, value in values.items():
+            first, *others = self._value_lines(value)
+            lead = (f"{safe_line(name):<{width}}  ", self._palette.dim)
+            yield Text.assemble(lead, first, overflow=first.overflow)
+            for line in others:
+                yield Text.assemble(" " * (width + 2), line, overflow=line.overflow)
+
+    def _value_lines(self, value: Any) -> Iterator[Text]:
+        match value:
+            case str() | bytes():
+                data = value.encode(errors="replace") if isinstance(value, str) else value
+                yield from self._text_lines(data)
+            case dict():
+                members = {_name_of(key): each for key, each in as_map(value).items()}
+                yield from self._columns(members)
+            case list() | tuple():
+                for each in as_list(list(value)):  # pyright: ignore[reportUnknownArgumentType] - any JSON
+                    yield from self._value_lines(each)
+            case _:
+                yield Text(safe_line(json_text(value)), self._palette.code_number)
+
+    def _text_lines(self, data: bytes) -> Iterator[Text]:
+        text = _indented(data) if data[:1] in {b"{", b"["} else None
+        if text is not None:
+            yield from code_lines(text, self._palette, "json")
+            return
+        try:
+            shown = data.decode()
+        except UnicodeDecodeError:
+            yield Text(_hexadecimal(data), self._palette.dim)
+            return
+        for line in shown.split("\n"):
+            yield Text(safe_line(line), self._palette.code_string)
+
+
+def _indented(data: bytes) -> str | None:
+    """Give JSON with indents, as it stands if it is short; None for what is no JSON text."""
+    data = data.strip()
+    try:
+        msgspec.json.decode(data, type=msgspec.Raw)
+        long = data if len(data) < SHORTEST_INDENTED else msgspec.json.format(data, indent=2)
+        return long.decode()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _hexadecimal(data: bytes) -> str:
+    more = " ..." if len(data) > BYTES_SHOWN else ""
+    return f"{counted(len(data), 'byte')}: {data[:BYTES_SHOWN].hex(' ')}{more}"
+
+
+def _name_of(key: Any) -> str:
+    return key.decode(errors="backslashreplace") if isinstance(key, bytes) else str(key)
