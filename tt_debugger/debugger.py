@@ -416,7 +416,11 @@ class Debugger:
 
         Raises UnsupportedError for what the format cannot hold, UsageError for what is wrong.
         """
+        from tt_debugger.core.fork.cuts import refuse_parted
+
         with self._gate():
+            if self._forks().keeps_calls_whole:
+                refuse_parted(plan)
             return self._forks().draft(self._replay(), plan)
 
     def _forks(self) -> Forks:

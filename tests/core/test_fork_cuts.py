@@ -8,7 +8,8 @@ import pytest
 from builders import memories, memory, replay_of
 
 from tt_debugger.core.changes import Append, Change, Put
-from tt_debugger.core.fork.cuts import open_calls, safe_row
+from tt_debugger.core.fork.cuts import open_calls, refuse_parted, safe_row
+from tt_debugger.core.fork.plan import Plan
 from tt_debugger.core.messages import messages_in
 from tt_debugger.errors import UsageError
 
@@ -78,3 +79,41 @@ def test_a_call_without_a_result_is_left_out():
 def test_a_path_of_nothing_but_a_call_cannot_be_forked():
     with pytest.raises(UsageError, match="without its result"):
         cut_at("c", "c", c=calls("1"))
+
+
+def plan_of(before: list[Any], after: list[Any]) -> Plan:
+    return Plan(
+        row=0,
+        asked=0,
+        state={"messages": before},
+        wanted={"messages": after},
+        edits=(),
+        origin="o#x",
+        time=0.0,
+        fresh=bytes,
+    )
+
+
+TALK = [USER, calls("a"), result("a"), SAYS]
+
+
+@pytest.mark.parametrize("left_out", [1, 2])
+def test_an_edit_that_parts_a_call_from_its_result_is_refused(left_out: int):
+    after = [each for place, each in enumerate(TALK) if place != left_out]
+
+    with pytest.raises(UsageError, match="parts a tool call from its result: a"):
+        refuse_parted(plan_of(TALK, after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (TALK, TALK),
+        (TALK, [USER, SAYS]),
+        (TALK, [USER]),
+        # What was parted in the original stays so.
+        ([USER, calls("a"), USER], [USER, calls("a"), USER, SAYS]),
+    ],
+)
+def test_other_edits_pass(before: list[Any], after: list[Any]):
+    refuse_parted(plan_of(before, after))

@@ -134,9 +134,6 @@ def test_of_many_conversations_the_one_of_the_point_goes_on(drafted: Any):
 def test_what_was_asked_and_what_was_answered_become_one_list(drafted: Any):
     first = json.loads((HERE / "responses.jsonl").read_text().splitlines()[0])
     # The point is a call: the debugger moves a fork to its result, but the format can do either.
-    with pytest.raises(UsageError, match="parts a tool call from its result: f2"):
-        drafted("responses.jsonl", 2, Append(("messages",), _call("f2")))
-
     fork = drafted("responses.jsonl", 2, Append(("messages",), _output("f1")))
 
     assert json.loads(data_of(fork)) == {
@@ -147,18 +144,11 @@ def test_what_was_asked_and_what_was_answered_become_one_list(drafted: Any):
     assert read_again(fork)["messages"] == json.loads(data_of(fork))["input"]
 
 
-def _call(name: str) -> dict[str, Any]:
-    return {"type": "function_call", "call_id": name, "name": "ports", "arguments": "{}"}
-
-
 def _output(name: str) -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": name, "output": "80"}
 
 
-@pytest.mark.parametrize("place", [2, 3])
-def test_an_edit_parts_no_call_from_its_result(drafted: Any, place: int):
-    with pytest.raises(UsageError, match="parts a tool call from its result: call_1"):
-        drafted("chat.jsonl", 4, Drop(("messages", place)))
+def test_a_call_and_its_result_are_taken_away_together(drafted: Any):
     both = drafted("chat.jsonl", 4, Splice(("messages",), 2, 2, ()))
     assert [each["role"] for each in read_again(both)["messages"]] == [
         *("system", "user", "assistant")

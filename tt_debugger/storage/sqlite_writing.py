@@ -77,7 +77,8 @@ def insert(new: NewRows) -> RowsWritten | FileWritten:
         return _copied_with(new, new.copy)
     _must_be_writable(new.location)
     with _opened(new.location) as connection, _transaction(connection):
-        return RowsWritten(new.location, _added(connection, new))
+        # It is taken back from any folder.
+        return RowsWritten(os.path.abspath(new.location), _added(connection, new))  # noqa: PTH100 - it knows what `..` means
 
 
 def delete(written: RowsWritten) -> None:

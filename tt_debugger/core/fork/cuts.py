@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tt_debugger.core.fork.plan import Plan
 from tt_debugger.core.inspection import FARTHEST, MessagesAt
+from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.messages import calls_in, read_message, results_in
 from tt_debugger.core.model import Session
 from tt_debugger.core.tree import NO_ROW
@@ -53,6 +55,20 @@ def safe_row(session: Session, row: int, messages_of: MessagesOf, messages_at: M
     )
 
 
+def refuse_parted(plan: Plan) -> None:
+    """Let pass only edits that part no call from its result: providers refuse such a talk.
+
+    Raises UsageError. What was parted in the original stays so.
+    """
+    lost = _alone(plan.wanted) - _alone(plan.state)
+    if lost:
+        names = ", ".join(sorted(each for _, each in lost))
+        raise UsageError(
+            f"the edit parts a tool call from its result: {names:.80}",
+            "change or take away both of them",
+        )
+
+
 def _row_of_last_result(
     session: Session, row: int, waiting: set[str | None], messages_at: MessagesAt
 ) -> int | None:
@@ -72,3 +88,18 @@ def _row_of_last_result(
         if not waiting:
             return below
     return None
+
+
+def _alone(state: object) -> set[tuple[str, str]]:
+    """Give the calls that have no result behind them, and the results without a call before."""
+    waiting: set[str] = set()
+    alone: set[tuple[str, str]] = set()
+    for message in as_list(as_map(state).get("messages")):
+        for result in results_in(message):
+            if result.call is None:
+                continue
+            if result.call not in waiting:
+                alone.add(("result", result.call))
+            waiting.discard(result.call)
+        waiting |= {each.id for each in calls_in(message) if each.id is not None}
+    return alone | {("call", each) for each in waiting}

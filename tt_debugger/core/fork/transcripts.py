@@ -1,14 +1,16 @@
 """The records of a transcript's fork: which are kept, which are rewritten, what is added.
 
 A transcript holds a message in a record of its own, so an edit of the messages is one of records.
-Where a message of a state comes from is told by the changes on the way to it; what a compaction
-brought back is known again by its value.
+Which record a message of a state is of, its format may know: a compaction may bring back messages
+of earlier records, so a list of messages does not follow its records. Where it does, the changes
+on the way to the state tell.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -17,10 +19,13 @@ import msgspec
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice
 from tt_debugger.core.fork.plan import Plan
 from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.replay import Replay
 from tt_debugger.errors import UnsupportedError
 
 _encoded = msgspec.json.Encoder(order="deterministic", enc_hook=repr).encode
+_TELLING = ("role", "type")
+"""What a message must have in common with one that takes its place in a record."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -59,14 +64,113 @@ Part = Kept | Rewritten | Left | Added
 
 
 def parts_of(replay: Replay, plan: Plan) -> tuple[Part, ...]:
-    """Give what is to become of each row from the root to the point, and what is added where.
+    """Give what is to become of each row where messages follow their records.
 
     Raises UnsupportedError for a message that would have to stand inside of a record.
     """
     path = replay.session.tree.path_to(plan.row)
     origins = sources(path, replay.changes_along(path))
-    items = _edited(as_list(plan.state.get("messages")), plan.edits)
-    return tuple(_arranged(path, origins, items))
+    return tuple(parts_along(replay.session, origins, plan))
+
+
+def parts_along(session: Session, origins: Sequence[Source], plan: Plan) -> Iterator[Part]:
+    """Give what is to become of each row from the root to the point, and what is added where.
+
+    `origins` says of each message of the state which row it is of. Raises
+    UnsupportedError for a place where no entry can stand.
+    """
+    path = session.tree.path_to(plan.row)
+    places = {row: place for place, row in enumerate(path)}
+    numbered = [Source(places[each.row], each.place) for each in origins]
+    given = Counter(each.row for each in numbered)
+    before, after = (as_list(each.get("messages")) for each in (plan.state, plan.wanted))
+    new = altered(numbered, before, after, len(path) - 1)
+    if new.within:
+        raise UnsupportedError(
+            "a message cannot stand between two that one record holds",
+            "it may stand before the first of them, or behind the last",
+        )
+    if 0 in new.new and origins and session.heads.kind(origins[0].row) is Kind.COMPACTION:
+        raise UnsupportedError(
+            "no message can stand before the summary of a compaction", "let it stand behind it"
+        )
+    yield from map(Added, new.added.get(None, ()))
+    for place, row in enumerate(path):
+        own = new.rewritten.get(place)
+        if own is None:
+            yield Kept(row)
+        elif list(own.values()).count(None) == given[place]:
+            yield Left(row)
+        else:
+            yield Rewritten(row, own)
+        yield from map(Added, new.added.get(place, ()))
+
+
+class Altered(msgspec.Struct, frozen=True):
+    """What is otherwise: by record and place the new message, None for one that is gone.
+
+    `added` has what no record holds by the record that it stands behind, None for the beginning;
+    `within` what comes before a place among the messages of one record. `new` are the places in
+    the wanted list of all these.
+    """
+
+    rewritten: dict[int, dict[int, Any]] = {}
+    added: dict[int | None, list[Any]] = {}
+    within: dict[int, list[tuple[int, Any]]] = {}
+    new: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.rewritten or self.added or self.within)
+
+
+def altered(
+    origins: Sequence[Source],
+    before: Sequence[Any],
+    after: Sequence[Any],
+    end: int,
+    holding_many: AbstractSet[int] = frozenset(),
+) -> Altered:
+    """Give what becomes of records numbered in their order up to an end, for other messages.
+
+    Some of the records hold lists of messages, to which more can be added. Raises
+    UnsupportedError for a place at which no record can stand.
+    """
+    rewritten: defaultdict[int, dict[int, Any]] = defaultdict(dict)
+    added: defaultdict[int | None, list[Any]] = defaultdict(list)
+    within: defaultdict[int, list[tuple[int, Any]]] = defaultdict(list)
+    puts = list(_aligned(before, after))
+    following = _followers(puts, origins)
+    behind: int | None = None
+    last: Source | None = None
+    for each, ahead in zip(puts, following, strict=True):
+        if each.before is not None:
+            last = origins[each.before]
+            # A message that a later record brought back stands in an earlier one.
+            behind = last.row if behind is None else max(behind, last.row)
+            if each.is_changed:
+                rewritten[last.row][last.place] = each.message
+        elif ahead is not None and (
+            ahead.row in holding_many if last is None else ahead.row == last.row
+        ):
+            within[ahead.row].append((ahead.place, each.message))
+        elif behind is None or last is None:
+            place = end if ahead is None else ahead.row - 1
+            added[None if place < 0 else place].append(each.message)
+        elif ahead is not None and ahead.row < behind:
+            if last.row == behind:
+                raise UnsupportedError(
+                    "a message cannot stand between a summary and what it keeps",
+                    "it may stand before the summary, or behind all that it keeps",
+                )
+            added[last.row].append(each.message)
+        else:
+            added[behind].append(each.message)
+    kept = {each.before for each in puts}
+    for place, source in enumerate(origins):
+        if place not in kept:
+            rewritten[source.row][source.place] = None
+    new = tuple(place for place, each in enumerate(puts) if each.before is None)
+    return Altered(dict(rewritten), dict(added), dict(within), new)
 
 
 def sources(path: Sequence[int], changes: Iterable[tuple[Change, ...]]) -> list[Source]:
@@ -134,112 +238,77 @@ class _Tracing:
         return found
 
 
-class _Item(msgspec.Struct):
-    """A message of the wanted state: its place before the edits, None for one that is new."""
+class _Put(msgspec.Struct, frozen=True):
+    """A message of the wanted list, and the place of the one that it is or replaces."""
 
-    before: int | None
     message: Any
+    before: int | None = None
     is_changed: bool = False
 
 
-def _edited(messages: Sequence[Any], edits: Iterable[Change]) -> list[_Item]:
-    """Give the messages after some edits, each with the place that it had."""
-    items = [_Item(place, message) for place, message in enumerate(messages)]
-    for edit in edits:
-        match edit:
-            case Put(path=("messages", int(place)), value=value):
-                items[place] = _Item(items[place].before, value, is_changed=True)
-            case Append(path=("messages",), value=value):
-                items.append(_Item(None, value))
-            case Drop(path=("messages", int(place))):
-                del items[place]
-            case Splice(path=("messages",), index=index, count=count, values=values):
-                items[index : index + count] = _replaced(items[index : index + count], values)
-            case Put(path=("messages",), value=value):
-                items = _replaced(items, as_list(value))
-            case Snapshot(value=value):
-                items = _replaced(items, as_list(as_map(value).get("messages")))
-            case _:
-                items = _within(items, edit)
-    return items
+def _followers(puts: Sequence[_Put], origins: Sequence[Source]) -> list[Source | None]:
+    """Give of each message where the next one stands that some record holds."""
+    found: list[Source | None] = []
+    ahead: Source | None = None
+    for each in reversed(puts):
+        found.append(ahead)
+        if each.before is not None:
+            ahead = origins[each.before]
+    return found[::-1]
 
 
-def _within(items: list[_Item], edit: Change) -> list[_Item]:
-    """Give the items after an edit inside of one message."""
-    path = edit.path
-    if len(path) <= 2 or path[0] != "messages" or not isinstance(path[1], int):  # noqa: PLR2004
-        return items
-    # Only tt_debugger.core.fork.edits makes edits, and it has looked at their places.
-    from tt_debugger.core.changes import fold
-
-    place = path[1]
-    inner = msgspec.structs.replace(edit, path=path[2:])
-    message = fold(items[place].message, [inner])
-    return [
-        *items[:place],
-        _Item(items[place].before, message, is_changed=True),
-        *items[place + 1 :],
-    ]
-
-
-def _replaced(items: Sequence[_Item], messages: Sequence[Any]) -> list[_Item]:
-    """Give new messages with the places of those among the old ones that they are, or replace."""
-    old = [_encoded(each.message) for each in items]
-    new = [_encoded(each) for each in messages]
-    found: list[_Item] = []
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for tag, begin, end, first, last in matcher.get_opcodes():
+def _aligned(before: Sequence[Any], after: Sequence[Any]) -> Iterator[_Put]:
+    """Give the new messages with the places of those that they are, or replace."""
+    old, new = list(map(_encoded, before)), list(map(_encoded, after))
+    shorter, start, end = min(len(old), len(new)), 0, 0
+    while start < shorter and old[start] == new[start]:
+        start += 1
+    while end < shorter - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    yield from (_Put(after[place], place) for place in range(start))
+    middle = SequenceMatcher(
+        None, old[start : len(old) - end], new[start : len(new) - end], autojunk=False
+    )
+    for tag, *places in middle.get_opcodes():
+        begin, stop, first, last = (each + start for each in places)
         if tag == "equal":
-            found += items[begin:end]
-            continue
-        pairs = min(end - begin, last - first) if tag == "replace" else 0
-        found += [
-            _Item(items[begin + at].before, messages[first + at], is_changed=True)
-            for at in range(pairs)
-        ]
-        found += [_Item(None, messages[at]) for at in range(first + pairs, last)]
-    return found
-
-
-def _arranged(
-    path: Sequence[int], origins: Sequence[Source], items: Sequence[_Item]
-) -> Iterator[Part]:
-    """Give the parts in the order of the path; what is added follows what it stands behind.
-
-    Raises UnsupportedError where that is no record of its own.
-    """
-    rewritten: defaultdict[int, dict[int, Any]] = defaultdict(dict)
-    given: defaultdict[int, int] = defaultdict(int)
-    gone: defaultdict[int, int] = defaultdict(int)
-    added: defaultdict[int | None, list[Any]] = defaultdict(list)
-    kept = {item.before for item in items}
-    for before, source in enumerate(origins):
-        given[source.row] += 1
-        if before not in kept:
-            gone[source.row] += 1
-            rewritten[source.row][source.place] = None
-    places = {row: place for place, row in enumerate(path)}
-    last: int | None = None
-    for item in items:
-        if item.before is None:
-            added[last].append(item.message)
-            continue
-        source = origins[item.before]
-        if source.row == last and added[last]:
-            raise UnsupportedError(
-                "a message cannot stand between two that one record holds",
-                "it may stand before the first of them, or behind the last",
-            )
-        # A message that a later record brought back stands in an earlier one.
-        last = source.row if last is None else max(last, source.row, key=places.__getitem__)
-        if item.is_changed:
-            rewritten[source.row][source.place] = item.message
-    yield from map(Added, added[None])
-    for row in path:
-        if gone[row] and gone[row] == given[row]:
-            yield Left(row)
-        elif rewritten[row]:
-            yield Rewritten(row, rewritten[row])
+            yield from (_Put(after[first + at], begin + at) for at in range(stop - begin))
         else:
-            yield Kept(row)
-        yield from map(Added, added[row])
+            yield from _replaced(before, range(begin, stop), after[first:last])
+    moved = len(before) - len(after)
+    yield from (_Put(after[place], place + moved) for place in range(len(after) - end, len(after)))
+
+
+def _replaced(before: Sequence[Any], places: range, after: Sequence[Any]) -> Iterator[_Put]:
+    """Give new messages with the places of old ones of their name, or else of their kind."""
+    begin = places.start
+    for count, message in enumerate(after, 1):
+        same = (at for at in range(begin, places.stop) if _is_same(before[at], message))
+        place = next(same, None)
+        if place is None and begin < places.stop and _are_alike(before[begin], message):
+            others = after[count:]
+            is_free = not any(_is_same(before[begin], each) for each in others)
+            place = begin if is_free else None
+        if place is None:
+            yield _Put(message)
+        else:
+            begin = place + 1
+            yield _Put(message, place, is_changed=True)
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    """Tell whether two messages have one name."""
+    return any(_name_of(old)) and _are_alike(old, new)
+
+
+def _are_alike(old: Any, new: Any) -> bool:
+    is_of_kind = all(as_map(old).get(key) == as_map(new).get(key) for key in _TELLING)
+    return is_of_kind and _name_of(old) == _name_of(new)
+
+
+def _name_of(message: Any) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Give by what a message is known again: its own id, and the calls that it answers."""
+    known = as_map(message)
+    blocks = map(as_map, as_list(known.get("content")))
+    answered = (each["tool_use_id"] for each in blocks if "tool_use_id" in each)
+    return known.get("id"), known.get("call_id"), tuple(answered)

@@ -380,6 +380,7 @@ def _in_place(way: Way, plan: Plan) -> Draft:
         resumed_in(_cwd(way), "claude", "--resume", way.session.id if is_found else path),
         tuple(way.notes),
         way.told_otherwise,
+        agent="claude",
     )
 
 

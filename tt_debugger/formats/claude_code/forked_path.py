@@ -9,7 +9,7 @@ import msgspec
 
 from tt_debugger.core.fork.cuts import open_calls
 from tt_debugger.core.fork.plan import Plan
-from tt_debugger.core.fork.transcripts import Source
+from tt_debugger.core.fork.transcripts import Altered, Source, altered
 from tt_debugger.core.fork.writes import How, Record
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.messages import results_in
@@ -24,8 +24,6 @@ from tt_debugger.formats.claude_code.replay import Memo
 from tt_debugger.formats.claude_code.types import CHAIN
 from tt_debugger.formats.shared.context import Item, Spine
 from tt_debugger.formats.shared.fork_files import as_line
-from tt_debugger.formats.shared.fork_pairs import refuse_parted
-from tt_debugger.formats.shared.message_edits import Altered, altered
 
 _ROLES = ("user", "assistant")
 _TOLD_BESIDE = (
@@ -149,7 +147,6 @@ class Way:
         places = {row: place for place, row in enumerate(self.rows)}
         before = as_list(as_map(self.plan.state).get("messages"))
         wanted = as_list(as_map(self.plan.wanted).get("messages"))
-        refuse_parted(self.plan)
         found = altered(
             [Source(places[item.row], 0) for item in items],
             before,

@@ -18,7 +18,7 @@ import msgspec
 from tt_debugger.core.changes import Append, Change
 from tt_debugger.core.fork.minting import stamp, uuid7
 from tt_debugger.core.fork.plan import Draft, Plan, other_edits
-from tt_debugger.core.fork.transcripts import Source
+from tt_debugger.core.fork.transcripts import Altered, Source, altered
 from tt_debugger.core.fork.writes import How, NewFile, Record
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Session
@@ -54,8 +54,6 @@ from tt_debugger.formats.codex.threads import ARCHIVED, SESSIONS
 from tt_debugger.formats.shared import records as shared_records
 from tt_debugger.formats.shared.context import MESSAGES, Spine
 from tt_debugger.formats.shared.fork_files import line_of, place_for, resumed_in
-from tt_debugger.formats.shared.fork_pairs import refuse_parted
-from tt_debugger.formats.shared.message_edits import Altered, altered
 from tt_debugger.storage.lines import Line
 from tt_debugger.storage.stdin import STDIN
 
@@ -244,7 +242,6 @@ class _Fork:
         ]
         before = as_list(as_map(self._plan.state).get("messages"))
         wanted = as_list(as_map(self._plan.wanted).get("messages"))
-        refuse_parted(self._plan)
         return altered(
             origins,
             before,

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger.core.fork.transcripts import Source
+from tt_debugger.core.fork.transcripts import Altered, Source
 from tt_debugger.core.fork.writes import How, Record
 from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.tree import NO_ROW
@@ -29,7 +29,6 @@ from tt_debugger.formats.codex.records import (
     texts_in,
 )
 from tt_debugger.formats.shared.fork_files import line_of
-from tt_debugger.formats.shared.message_edits import Altered
 
 ENDS = ("task_complete", "turn_complete", "turn_aborted")
 _BEHIND = frozenset(

@@ -28,7 +28,6 @@ from tt_debugger.formats.messages.reading import MessagesReading
 from tt_debugger.formats.shared.document import Document, Element
 from tt_debugger.formats.shared.fork_documents import fork_name, lost_told, read_back
 from tt_debugger.formats.shared.fork_files import as_line, place_for
-from tt_debugger.formats.shared.fork_pairs import refuse_parted
 from tt_debugger.formats.shared.json_text import spread, with_value, written
 from tt_debugger.formats.shared.message_heads import is_message
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK
@@ -75,7 +74,6 @@ def draft(store: Holds, around: Around, replay: Replay, plan: Plan) -> Draft:
     messages = [each for each in found if each is not None]
     if not messages or not plan.wanted.get("messages"):
         raise UsageError("a conversation without a message is none")
-    refuse_parted(plan)
     records = _framed(around, messages, plan)
     path = place_for(store.location, fork_name(store.location, plan.fresh), plan.target)
     data = b"".join(each.data for each in records)

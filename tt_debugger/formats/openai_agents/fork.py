@@ -17,7 +17,6 @@ from tt_debugger.core.fork.writes import How, Insert, NewRows
 from tt_debugger.core.json import as_map
 from tt_debugger.core.replay import Body, Replay
 from tt_debugger.errors import UnsupportedError, UsageError
-from tt_debugger.formats.shared.fork_pairs import refuse_parted
 from tt_debugger.formats.shared.fork_rows import copy_for
 from tt_debugger.formats.shared.fork_states import name_of_fork
 from tt_debugger.formats.shared.json_text import with_value, written
@@ -55,7 +54,6 @@ def draft(
         )
     for key in other_edits(plan):
         raise UnsupportedError(f"{key} cannot be edited: a session has nothing but its items")
-    refuse_parted(plan)
     making = _Making(database, tables, replay, plan)
     inserts = tuple(making.inserts(bodies, parts_of(replay, plan)))
     location = copy or database.location

@@ -13,7 +13,7 @@ from typing import Any
 from tt_debugger.core.changes import Append, State
 from tt_debugger.core.fork.minting import stamp, uuid7
 from tt_debugger.core.fork.plan import Draft, Plan, other_edits
-from tt_debugger.core.fork.transcripts import Part, Source
+from tt_debugger.core.fork.transcripts import Part, Source, parts_along
 from tt_debugger.core.fork.writes import NewFile
 from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session
@@ -27,7 +27,6 @@ from tt_debugger.formats.shared.fork_files import line_of, place_for, resumed_in
 from tt_debugger.formats.shared.fork_paths import (
     absolute,
     not_answered,
-    parts_along,
     refuse_edits,
     refused_lines,
     rows_that_stay,
@@ -91,6 +90,7 @@ def _in_place(store: Holds, replay: Replay, plan: Plan, parts: Sequence[Part]) -
         point,
         resumed_in(session.cwd, "pi", "--session", absolute(store.location)),
         (*entries.notes(), *not_answered(plan.wanted, "Pi")),
+        agent="pi",
     )
 
 

@@ -1,9 +1,8 @@
-"""Forks along a path of entries: what becomes of each, and what is told of their origin."""
+"""Forks along a path of entries: which of them stay, and what is told of their origin."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -11,48 +10,14 @@ from typing import Any
 from tt_debugger.core.changes import State
 from tt_debugger.core.findings import Code
 from tt_debugger.core.fork.plan import Plan
-from tt_debugger.core.fork.transcripts import Added, Kept, Left, Part, Rewritten, Source
+from tt_debugger.core.fork.transcripts import Kept, Part
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.model import Session
 from tt_debugger.errors import UnsupportedError, UsageError
 from tt_debugger.formats.shared.forked_entries import Holds, kept_entries
-from tt_debugger.formats.shared.message_edits import altered
 
 MARKER = "ttdbg.fork"
 """What an entry is called that says where a fork comes from."""
-
-
-def parts_along(session: Session, origins: Sequence[Source], plan: Plan) -> Iterator[Part]:
-    """Give what is to become of each row from the root to the point, and what is added where.
-
-    `origins` says of each message of the state which row it is of. Raises
-    UnsupportedError for a place where no entry can stand.
-    """
-    path = session.tree.path_to(plan.row)
-    places = {row: place for place, row in enumerate(path)}
-    numbered = [Source(places[each.row], each.place) for each in origins]
-    given = Counter(each.row for each in numbered)
-    before, after = (as_list(each.get("messages")) for each in (plan.state, plan.wanted))
-    new = altered(numbered, before, after, len(path) - 1)
-    if new.within:
-        raise UnsupportedError(
-            "a message cannot stand between two that one record holds",
-            "it may stand before the first of them, or behind the last",
-        )
-    if 0 in new.new and origins and session.heads.kind(origins[0].row) is Kind.COMPACTION:
-        raise UnsupportedError(
-            "no message can stand before the summary of a compaction", "let it stand behind it"
-        )
-    yield from map(Added, new.added.get(None, ()))
-    for place, row in enumerate(path):
-        own = new.rewritten.get(place)
-        if own is None:
-            yield Kept(row)
-        elif list(own.values()).count(None) == given[place]:
-            yield Left(row)
-        else:
-            yield Rewritten(row, own)
-        yield from map(Added, new.added.get(place, ()))
 
 
 def rows_that_stay(

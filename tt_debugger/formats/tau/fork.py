@@ -15,7 +15,7 @@ import msgspec
 
 from tt_debugger.core.changes import Append, State
 from tt_debugger.core.fork.plan import Draft, Plan, other_edits
-from tt_debugger.core.fork.transcripts import Part, Source
+from tt_debugger.core.fork.transcripts import Part, Source, parts_along
 from tt_debugger.core.fork.writes import NewFile, Write
 from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session
@@ -26,7 +26,6 @@ from tt_debugger.formats.shared.fork_files import place_for, resumed_in
 from tt_debugger.formats.shared.fork_paths import (
     absolute,
     not_answered,
-    parts_along,
     refuse_edits,
     refused_lines,
     rows_that_stay,
@@ -103,6 +102,7 @@ def _in_place(store: Holds, replay: Replay, plan: Plan, parts: Sequence[Part]) -
         point,
         resumed_in(text_or_none(plan.wanted.get("cwd")), "tau", "--session", session.id),
         (*entries.notes(), *not_answered(plan.wanted, "Tau")),
+        agent="tau",
     )
 
 

@@ -22,7 +22,6 @@ from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.messages import read_message
 from tt_debugger.core.model import Session
 from tt_debugger.core.paths import dotted
-from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import UnsupportedError
 from tt_debugger.formats.shared.fork_files import place_for
 from tt_debugger.formats.shared.langgraph.encoding import (
@@ -548,9 +547,6 @@ def _notes(ground: Ground, plan: Plan, new: NewCheckpoint) -> Iterator[str]:
         yield "it counts as long as the thread is at the checkpoint that runs this inner graph"
     elif plan.in_place:
         yield "it is the newest of the thread now: whoever goes on without an id goes on from it"
-    if plan.row != NO_ROW and new.edited:
-        names = ", ".join(new.edited)
-        yield f"edited: {names:.200}"
 
 
 _COUNTERS = "counters_since_delta_snapshot"
