@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     # Only who forks pays for the import.
     from tt_debugger.core.fork.plan import Draft, Plan
     from tt_debugger.core.fork.talk import Talk
+    from tt_debugger.core.messages import Part
 
 
 class Inside(msgspec.Struct, frozen=True):
@@ -173,8 +174,11 @@ class Composes(Protocol):
     """A format in which a session can be written that another agent began."""
 
     @classmethod
-    def fitted(cls, talk: Talk) -> Talk:
-        """Give what of a talk the format can hold, and what is lost of it."""
+    def fit(cls, part: Part) -> tuple[Part | None, str]:
+        """Give a part of a talk as the format can hold it, and what is lost of it in a word.
+
+        None for a part that it cannot hold.
+        """
         ...
 
     @classmethod

@@ -172,6 +172,7 @@ def test_help_names_every_command_on_stdout(ttdbg: Ask, option: str) -> None:
         "diff",
         "doctor",
         "export",
+        "fork",
         "formats",
         "grep",
         "log",
@@ -179,6 +180,7 @@ def test_help_names_every_command_on_stdout(ttdbg: Ask, option: str) -> None:
         "open",
         "replay",
         "show",
+        "undo",
     ]
     for command in (each.split()[0] for each in listed):
         assert ttdbg(command, option).code == 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import changes_of, json_values, states
 
-from tt_debugger.core.between import changes_between, is_same
+from tt_debugger.core.between import changes_between, is_same, keys_between
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, fold
 
 
@@ -94,3 +94,24 @@ def test_states_as_deep_as_a_record_may_be_are_compared():
         old, new = {"a": old}, {"a": new}
 
     assert changes_between(old, new) == (Put(("a",) * 250, 2),)
+
+
+@given(st.dictionaries(st.text(max_size=2), json_values), st.data())
+def test_the_keys_between_two_objects_are_those_that_one_must_change(
+    before: dict[str, Any], data: st.DataObject
+):
+    kept = data.draw(st.sets(st.sampled_from(sorted(before)))) if before else set[str]()
+    after = {key: before[key] for key in before if key in kept}
+    after |= data.draw(st.dictionaries(st.text(max_size=2), json_values))
+
+    found = keys_between(before, after)
+    both = before.keys() & after.keys()
+    alike = {key for key in both if is_same(before[key], after[key])}
+    assert set(found) == {*before, *after} - alike
+    assert len(found) == len(set(found))
+
+
+def test_keys_between_objects_have_other_types_or_are_in_one_alone():
+    before = {"stream": 1, "same": [1], "gone": None, "deep": {"x": [0]}}
+    after = {"new": None, "deep": {"x": [False]}, "same": [1], "stream": True}
+    assert keys_between(before, after) == ("stream", "gone", "deep", "new")

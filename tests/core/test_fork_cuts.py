@@ -84,7 +84,6 @@ def test_a_path_of_nothing_but_a_call_cannot_be_forked():
 def plan_of(before: list[Any], after: list[Any]) -> Plan:
     return Plan(
         row=0,
-        asked=0,
         state={"messages": before},
         wanted={"messages": after},
         edits=(),

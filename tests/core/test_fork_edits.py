@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from strategies import containers, states
 
+from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import Append, Change, Drop, Put
 from tt_debugger.core.fork.edits import (
     dropping,
@@ -114,4 +115,11 @@ def test_each_place_of_a_state_is_found_by_either_of_its_names(state: Any):
 
 @given(states, states)
 def test_the_edits_between_two_states_make_one_of_the_other(before: Any, after: Any):
-    assert edited(before, edits_between(before, after)) == after
+    assert is_same(edited(before, edits_between(before, after)), after)
+
+
+@pytest.mark.parametrize("value", [True, 1.0])
+def test_a_value_of_another_type_is_an_edit(value: Any):
+    assert edits_between({"stream": 1, "n": 0}, {"stream": value, "n": 0}) == (
+        Put(("stream",), value),
+    )

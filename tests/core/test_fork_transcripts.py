@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 from tt_debugger.core.changes import Append, Change, Drop, Put, Splice
 from tt_debugger.core.fork.edits import edited
 from tt_debugger.core.fork.plan import Plan, other_edits
+from tt_debugger.core.fork.sources import Source, sources
 from tt_debugger.core.fork.transcripts import (
     Added,
     Kept,
     Left,
     Part,
     Rewritten,
-    Source,
     parts_of,
-    sources,
 )
 from tt_debugger.errors import UnsupportedError
 
@@ -31,7 +30,6 @@ MESSAGES = ("messages",)
 def plan_of(state: Any, edits: list[Change], row: int) -> Plan:
     return Plan(
         row=row,
-        asked=row,
         state=state,
         wanted=edited(state, edits),
         edits=tuple(edits),
@@ -117,6 +115,13 @@ def test_other_edits_are_those_beside_the_messages():
     plan = plan_of(state, [Put(("title",), "u"), Put(("messages",), []), Put(("new",), 1)], 0)
 
     assert other_edits(plan) == {"title": "u", "new": 1}
+
+
+def test_a_value_of_another_type_is_an_edit_too():
+    plan = plan_of({"stream": 1, "n": 0}, [Put(("stream",), value=True), Put(("n",), 0)], 0)
+
+    assert list(other_edits(plan).items()) == [("stream", True)]
+    assert other_edits(plan)["stream"] is True
 
 
 def applied(found: tuple[Part, ...], given: dict[int, list[Any]]) -> list[Any]:

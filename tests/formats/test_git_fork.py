@@ -72,7 +72,6 @@ def plan_of(debugger: Debugger, *edits: Change, row: int | None = None, **more: 
     state = debugger.state(row)
     told: dict[str, Any] = {
         "row": row,
-        "asked": row,
         "state": state,
         "wanted": edited(state, edits),
         "edits": edits,
@@ -160,6 +159,7 @@ def test_an_edited_file_makes_a_commit_after_the_one_that_is_forked(
             NOT_OUT,
         ),
         own=("author", "time"),
+        is_read_back=True,
     )
     assert state_at(draft) == plan.wanted | {"author": OURS, "time": iso_time(int(LATER))}
     assert shop.git("rev-parse", f"{branch}^") == base

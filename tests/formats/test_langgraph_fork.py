@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,6 @@ def planned(place: str, row: int, *edits: Change, in_place: bool = False) -> Dra
     (state,) = store.bodies(session, [row])
     plan = Plan(
         row=row,
-        asked=row,
         state=state,
         wanted=edited(state, edits),
         edits=edits,
@@ -290,6 +290,48 @@ def test_an_object_is_written_as_it_was_stored(name: str, tmp_path: Path):
     assert row_of(draft)["checkpoint"]["channel_values"]["held"] == {"in": [wanted]}
 
 
+@pytest.mark.parametrize("value", [True, 1.0])
+def test_one_that_is_written_otherwise_is_an_edit(value: object, tmp_path: Path):
+    place = rows.stored(tmp_path / "made.db", [rows.row({"n": 1, "other": [1]})])
+
+    draft = planned(str(place), 0, Put(("values", "n"), value), Put(("values", "other", 0), value))
+
+    held = row_of(draft)["checkpoint"]["channel_values"]
+    assert [repr(each) for each in (held["n"], *held["other"])] == [repr(value)] * 2
+    with pytest.raises(UnsupportedError, match="metadata cannot be edited"):
+        planned(str(place), 0, Put(("metadata", "step"), value))
+
+
+def test_of_a_new_channel_it_is_said_that_a_graph_may_not_know_it(tmp_path: Path):
+    place = rows.stored(tmp_path / "made.db", [rows.row({"n": 1})])
+
+    draft = planned(str(place), 0, Put(("values", "mood"), "good"), Put(("values", "n"), 2))
+
+    assert [each for each in draft.notes if "channel" in each] == [
+        "values.mood has no value there: a graph without such a channel ignores it"
+    ]
+
+
+def test_what_came_through_stdin_is_forked_into_a_copy_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place, copy = rows.stored(tmp_path / "made.db", [rows.row({"n": 1})]), tmp_path / "copy.db"
+    with place.open("rb") as file:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(file))
+        with Debugger.open("-") as debugger:
+            state = debugger.state(0)
+            plan = Plan(0, state, state, (), "-", TIME, zeros)
+            with pytest.raises(UnsupportedError) as refused:
+                debugger.draft(plan)
+            made = debugger.draft(msgspec.structs.replace(plan, target=str(copy)))
+
+    assert refused.value.message == "what came through stdin has no place to add to"
+    assert made.location == str(copy)
+    (new,) = made.writes
+    assert isinstance(new, NewRows)
+    assert (new.location, new.copy) == ("-", str(copy))
+
+
 def test_a_new_object_is_written_like_one_of_its_class(tmp_path: Path):
     first = ext(5, "app", "Point", {"x": 1}, "model_validate_json")
     place = rows.stored(tmp_path / "made.db", [rows.row({"points": [first], "other": 1})])
@@ -431,6 +473,15 @@ def test_a_fork_can_be_written_to_a_copy_of_the_database(tmp_path: Path):
     assert Path(place).read_bytes() == before
     with Debugger.open(copy, made.draft.session) as debugger:
         assert debugger.state(0)["values"] == made.plan.wanted["values"]
+
+
+def test_a_thread_that_is_named_by_a_uuid_gives_its_fork_another_one(tmp_path: Path):
+    name = "3f2b8c1e-0d4a-4c57-9b1e-2a6d5e8f7c90"
+    place = rows.stored(tmp_path / "made.db", [rows.row({"n": 1})])
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("update checkpoints set thread_id = ?", (name,))
+
+    assert planned(str(place), 0).session == "00000000-0000-4000-8000-000000000000"
 
 
 def test_what_the_user_says_is_a_message_like_the_others(tmp_path: Path):
@@ -576,7 +627,9 @@ def test_a_fork_of_a_server_is_written_to_it(postgres: Postgres):
     place = postgres.loaded(FIXTURES / "langgraph_postgres" / "1.2.sql.gz")
     with pytest.raises(UnsupportedError) as refused:
         fork(place, "react-loop", 0, wish=Wish(target="elsewhere"))
-    assert refused.value.message == "a fork of a thread on a server is written there"
+    assert refused.value.message == (
+        "what is at a server is forked there, under a name of its own"
+    )
 
 
 def stored_in(postgres: Postgres, place: str) -> dict[str, set[str]]:
@@ -609,7 +662,7 @@ def redis_draft(
     session = store.load(thread).session  # pyright: ignore[reportArgumentType]
     (state,) = store.bodies(session, [row])
     wanted = edited(state, edits)
-    plan = Plan(row, row, state, wanted, edits, "made", TIME, zeros, None, None, in_place)
+    plan = Plan(row, state, wanted, edits, "made", TIME, zeros, None, None, in_place)
     replay = Replay(session, store.rules(session), lambda own: store.bodies(session, own))
     return store.draft(replay, plan), wanted
 

@@ -45,7 +45,7 @@ def drafted(tmp_path: Path) -> Iterator[Any]:
         state = replay.state(row)
         fresh = iter(range(1, 1000))
         plan = Plan(
-            row, row, state, fold(state, edits), edits, "there", 0.0,
+            row, state, fold(state, edits), edits, "there", 0.0,
             lambda count: bytes([next(fresh)] * count), **more,
         )  # fmt: skip
         return store.draft(replay, plan)
@@ -117,6 +117,15 @@ def test_a_request_keeps_all_that_it_has_beside_its_messages(drafted: Any):
     assert fork.resume_command == f"messages = json.load(open({fork.location!r}))['messages']"
     state = read_again(fork)
     assert (state["max_tokens"], state["messages"]) == (5, made["messages"])
+
+
+def test_one_that_becomes_true_is_an_edit(drafted: Any):
+    data = b'{"messages": [{"role": "user", "content": "a", "n": 1}], "max_tokens": 1}'
+
+    fork = drafted(data, 0, Put(("messages", 0, "n"), value=True), Put(("max_tokens",), 1.0))
+
+    wanted = data.replace(b'"n": 1', b'"n": true').replace(b'tokens": 1', b'tokens": 1.0')
+    assert data_of(fork) == wanted + b"\n"
 
 
 def test_of_many_conversations_the_one_of_the_point_goes_on(drafted: Any):

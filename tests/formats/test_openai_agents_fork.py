@@ -48,7 +48,7 @@ def draft(store: OpenAIAgents, session: str, row: int, *edits: Change, **more: A
     state = replay.state(row)
     fresh = iter(range(1, 1000))
     plan = Plan(
-        row, row, state, fold(state, edits), edits, "there", NOW,
+        row, state, fold(state, edits), edits, "there", NOW,
         lambda count: bytes([next(fresh)] * count), **more,
     )  # fmt: skip
     return store.draft(replay, plan)

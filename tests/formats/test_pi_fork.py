@@ -14,6 +14,7 @@ from forks_of_files import TIME, assert_lawful, files_of, plan_of, written
 
 from tt_debugger.core.changes import Append, Change, Drop, Put
 from tt_debugger.core.fork.plan import Draft
+from tt_debugger.core.fork.transcripts import Source, altered
 from tt_debugger.core.fork.writes import How, MoreLines, NewFile
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import UnsupportedError, UsageError
@@ -246,6 +247,41 @@ def test_a_branch_in_place_is_one_line_more(fork_of: Forking, tmp_path: Path):
     assert draft.location == str(tmp_path / "branched.jsonl")
     grown = written(draft, tmp_path, "grown.jsonl").read_bytes()
     assert grown.startswith(before)
+
+
+def test_a_branch_in_place_has_no_other_place(fork_of: Forking):
+    with pytest.raises(UsageError) as refused:
+        fork_of("branched", "827c1c8e", in_place=True, target="other.jsonl")
+    assert refused.value.message == "a branch in the original has no other place to be written to"
+    assert refused.value.hint == "leave out --to, or --in-place"
+
+
+def test_a_number_that_is_written_otherwise_is_an_edit(fork_of: Forking):
+    records = [json.loads(each) for each in lines_in("linear")]
+    time = next(each["message"]["timestamp"] for each in records if "message" in each)
+
+    edit = Put(("messages", 0, "timestamp"), float(time))
+    made = records_of(fork_of("linear", _id_in("linear", 3), edit))
+
+    said = next(each["message"] for each in made if "message" in each)
+    assert (said["timestamp"], type(said["timestamp"])) == (time, float)
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("toolCallId", {"role": "toolResult"}),
+        ("tool_call_id", {"type": "tool", "additional_kwargs": ""}),
+    ],
+    ids=["pi", "langchain"],
+)
+def test_a_result_is_known_again_by_the_call_that_it_answers(key: str, kind: dict[str, str]):
+    one, other = ({**kind, key: each, "content": each} for each in ("c1", "c2"))
+    edited = {**other, "content": "edited"}
+
+    found = altered([Source(0, 0), Source(1, 0)], [one, other], [edited], 1)
+
+    assert found.rewritten == {0: {0: None}, 1: {0: edited}}
 
 
 def test_an_edit_in_place_is_a_sibling_with_copies_of_what_followed(fork_of: Forking):

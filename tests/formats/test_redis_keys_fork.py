@@ -34,7 +34,7 @@ def draft(store: RedisStore, session: str, row: int, *edits: Change, **more: Any
     state = replay.state(row)
     fresh = iter(range(1, 1000))
     plan = Plan(
-        row, row, state, fold(state, edits), edits, "there", NOW,
+        row, state, fold(state, edits), edits, "there", NOW,
         lambda count: bytes([next(fresh)] * count), **more,
     )  # fmt: skip
     return store.draft(replay, plan)
@@ -192,6 +192,16 @@ def test_a_thread_of_which_only_the_past_is_left_gets_a_state():
     found = read_again(records, draft(store, "t", 0))
 
     assert [state["step"] for _, state in found] == [1, 1]
+
+
+def test_one_that_becomes_true_is_an_edit_and_a_fork_stays_at_its_server():
+    store = RedisStore("recorded", RecordedKeys([stored("checkpoint:t", '{"n": 1, "step": 2}')]))
+
+    (key,) = keys_of(draft(store, "t", 0, Put(("n",), value=True)))
+
+    assert key.value == b'{"n": true, "step": 2}'
+    with pytest.raises(UnsupportedError, match="what is at a server is forked there"):
+        draft(store, "t", 0, target="elsewhere")
 
 
 def test_an_edit_may_name_the_thread_and_nothing_is_done_in_place():

@@ -19,7 +19,7 @@ from tt_debugger.core.changes import Append, Change, Drop, Put, fold
 from tt_debugger.core.fork.plan import Draft, Plan
 from tt_debugger.core.fork.writes import How, MoreLines, NewFile
 from tt_debugger.core.model import SessionId
-from tt_debugger.errors import UnsupportedError
+from tt_debugger.errors import UnsupportedError, UsageError
 from tt_debugger.formats.shared.json_text import spread, with_value, written
 from tt_debugger.formats.shared.time_forms import time_like
 from tt_debugger.formats.snapshots import Snapshots
@@ -32,7 +32,7 @@ def plan_of(state: Any, row: int, *edits: Change, **more: Any) -> Plan:
     wanted = fold(state, edits)
     count = iter(range(1, 1000))
     return Plan(
-        row, row, state, wanted, edits, "there", NOW, lambda n: bytes([next(count)] * n), **more
+        row, state, wanted, edits, "there", NOW, lambda n: bytes([next(count)] * n), **more
     )
 
 
@@ -233,6 +233,15 @@ def test_a_state_can_be_added_to_lines_where_it_says_what_it_hangs_on(
     store.close()
 
 
+def test_one_that_becomes_true_is_an_edit(drafted: Any):
+    states = jsonl({"thread_id": "t", "plan": [], "step": 1})
+
+    fork = drafted(states, 0, Put(("step",), value=True))
+
+    assert [state["step"] for _, state in read_again(fork)] == [1, True]
+    assert data_of(fork).endswith(b'"step": true}\n')
+
+
 def test_a_state_without_a_parent_is_added_behind_the_last_one_alone(drafted: Any):
     assert drafted("agent-state.jsonl", 4, Put(("status",), "x"), in_place=True).point == "L6"
     with pytest.raises(UnsupportedError, match="would hang on the last one"):
@@ -240,6 +249,11 @@ def test_a_state_without_a_parent_is_added_behind_the_last_one_alone(drafted: An
     for each in ("states.json", "saved"):
         with pytest.raises(UnsupportedError, match="only a file with a state on each line"):
             drafted(each, 1, in_place=True)
+
+
+def test_a_state_that_is_added_has_no_other_place(drafted: Any):
+    with pytest.raises(UsageError, match="has no other place to be written to"):
+        drafted("branched.jsonl", 1, in_place=True, target="other.jsonl")
 
 
 def test_a_user_speaks_as_before_and_only_where_there_are_messages():

@@ -37,9 +37,7 @@ def plan_of(state: Any, row: int, *edits: Change, **more: Any) -> Plan:
     known = iter(range(1, 256))
     more.setdefault("fresh", lambda count: bytes([next(known)] * count))
     wanted = fold(state, edits)
-    return Plan(
-        row=row, asked=row, state=state, wanted=wanted, edits=edits, origin="", time=NOW, **more
-    )
+    return Plan(row=row, state=state, wanted=wanted, edits=edits, origin="", time=NOW, **more)
 
 
 @pytest.fixture
@@ -293,6 +291,21 @@ def test_any_value_comes_back_from_a_fork(opened: Any, value: Any, name: str):
     fork = draft(store, "parcel:7", 2, Put((name,), value))
 
     assert read_again(store, fork)[-1][1][name] == value
+
+
+def test_one_that_becomes_true_is_an_edit(opened: Any):
+    store = opened(
+        "create table states (session_id, state, step);"
+        """insert into states values ('s', '{"n": 1}', 1)"""
+    )
+    fork = draft(store, "s", 0, Put(("n",), value=True))
+
+    assert [state["n"] is True for _, state in read_again(store, fork)] == [True]
+    store = opened("turns")
+    loaded = replay_of(store, store.load(SessionId("run-a")).session).state(1)
+    turn = next(key for key, each in loaded["turns"][0].items() if each == 1)
+    with pytest.raises(UnsupportedError, match="turns cannot be edited"):
+        draft(store, "run-a", 1, Put(("turns", 0, turn), value=True))
 
 
 # --- PostgreSQL ----------------------------------------------------------------------------------

@@ -265,6 +265,11 @@ def test_a_branch_in_place_is_one_line_more_under_the_lock_of_tau(fork_of: Forki
     assert written(draft, project, "grown.jsonl").read_bytes().startswith(before)
 
 
+def test_a_branch_in_place_has_no_other_place(fork_of: Forking):
+    with pytest.raises(UsageError, match="has no other place to be written to"):
+        fork_of("real-codingsession", 4, in_place=True, target="other.jsonl")
+
+
 def test_an_edit_in_place_is_a_sibling_with_copies_of_what_followed(fork_of: Forking):
     entries = entries_in("real-codingsession")
     edit = Put(("messages", 0, "content"), "what is in b.txt?")

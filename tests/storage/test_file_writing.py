@@ -29,7 +29,7 @@ from tt_debugger.core.fork.writes import (
     Record,
 )
 from tt_debugger.errors import CannotWriteError, UsageError
-from tt_debugger.storage import file_writing, locking, publishing
+from tt_debugger.storage import file_writing, locking, publishing, swapping
 from tt_debugger.storage.file_writing import (
     WrittenToFile,
     must_be_unchanged,
@@ -424,7 +424,7 @@ def test_an_index_that_is_a_link_stays_one(tmp_path: Path):
 def test_a_record_that_another_program_adds_meanwhile_is_kept(tmp_path: Path):
     path = tmp_path / "index.jsonl"
     path.write_bytes(INDEX)
-    real = publishing._fill
+    real = swapping.fill
     added: list[bytes] = []
 
     def fill(file: int, parts: tuple[bytes, ...]) -> None:
@@ -435,7 +435,7 @@ def test_a_record_that_another_program_adds_meanwhile_is_kept(tmp_path: Path):
             (tmp_path / "theirs").write_bytes(INDEX + b"".join(added))
             (tmp_path / "theirs").replace(path)
 
-    with mock.patch.object(publishing, "_fill", fill):
+    with mock.patch.object(swapping, "fill", fill):
         write_file(saves.index_line(str(tmp_path)))
     assert path.read_bytes() == INDEX + b"".join(added) + ROW
     assert names(tmp_path) == ["index.jsonl"]
@@ -443,14 +443,14 @@ def test_a_record_that_another_program_adds_meanwhile_is_kept(tmp_path: Path):
 
 def test_an_index_that_another_program_makes_meanwhile_is_kept(tmp_path: Path):
     path = tmp_path / "index.jsonl"
-    real = publishing._fill
+    real = publishing.fill
 
     def fill(file: int, parts: tuple[bytes, ...]) -> None:
         real(file, parts)
         if not path.exists():
             path.write_bytes(INDEX)
 
-    with mock.patch.object(publishing, "_fill", fill):
+    with mock.patch.object(publishing, "fill", fill):
         written = write_file(saves.index_line(str(tmp_path)))
     assert isinstance(written, IndexWritten)
     assert (path.read_bytes(), written.is_new) == (INDEX + ROW, False)
@@ -459,7 +459,7 @@ def test_an_index_that_another_program_makes_meanwhile_is_kept(tmp_path: Path):
 def test_an_index_that_never_rests_is_left_alone(tmp_path: Path):
     path = tmp_path / "index.jsonl"
     path.write_bytes(INDEX)
-    real = publishing._fill
+    real = swapping.fill
 
     def fill(file: int, parts: tuple[bytes, ...]) -> None:
         real(file, parts)
@@ -467,7 +467,7 @@ def test_an_index_that_never_rests_is_left_alone(tmp_path: Path):
             other.write(b"{}\n")
 
     with (
-        mock.patch.object(publishing, "_fill", fill),
+        mock.patch.object(swapping, "fill", fill),
         pytest.raises(CannotWriteError, match="another program keeps changing it"),
     ):
         write_file(saves.index_line(str(tmp_path)))

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from failing import ERRORS, failing
 
+from tt_debugger.core.fork.operation import Operation
 from tt_debugger.core.fork.writes import (
     BranchWritten,
     FileWritten,
@@ -23,8 +24,8 @@ from tt_debugger.core.fork.writes import (
     RowWritten,
     Written,
 )
-from tt_debugger.errors import CannotWriteError, UsageError
-from tt_debugger.storage.operations import Operation, Operations
+from tt_debugger.errors import CannotReadError, CannotWriteError, UsageError
+from tt_debugger.storage.operations import Operations
 
 WRITTEN: tuple[Written, ...] = (
     FileWritten("/a/new.jsonl", 12, "ab"),
@@ -88,8 +89,19 @@ def test_one_that_was_given_up_is_not_told_of():
     Operations().begin(operation("ab01"))
     Operations().begin(operation("ab02"))
     Operations().give_up("ab01")
+    Operations().note_left("ab01", ())
 
     assert Operations().all() == [operation("ab02")]
+
+
+def test_of_one_that_was_taken_back_in_part_the_rest_can_be():
+    note("ab12")
+    Operations().note_left("ab12", WRITTEN[:2])
+
+    rest = Operations().named("ab")
+    assert rest == msgspec.structs.replace(finished(operation("ab12")), written=WRITTEN[:2])
+    assert rest.can_be_undone
+    assert Operations().newest() == rest
 
 
 def test_nobody_else_may_read_them(log: Path):
@@ -243,7 +255,8 @@ def test_what_is_no_file_is_not_waited_for_and_not_written_to(log: Path):
     log.parent.mkdir(parents=True)
     os.mkfifo(log)
 
-    assert Operations().all() == []
+    with pytest.raises(CannotReadError):
+        Operations().all()
     with pytest.raises(CannotWriteError, match="it is no regular file"):
         Operations().begin(operation("ab01"))
 
@@ -261,6 +274,7 @@ def test_where_nothing_can_be_noted_it_is_told_and_giving_up_is_no_second_error(
             work()
         assert error.value.hint == f"it is noted in {log}; XDG_STATE_HOME names another place"
     Operations().give_up("ab01")
+    Operations().note_left("ab01", ())
 
 
 @pytest.mark.parametrize("how", ERRORS)
@@ -300,3 +314,15 @@ def test_many_writers_at_once_lose_no_line():
 
     assert sorted(operations.all(), key=lambda each: each.id) == made
     assert operations.damaged == 0
+
+
+def test_a_log_that_is_there_and_cannot_be_read_is_not_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    log = tmp_path / "ttdbg" / "operations.jsonl"
+    log.mkdir(parents=True)
+
+    with pytest.raises(CannotReadError):
+        Operations().all()
+    assert Operations().of_origin("s.jsonl") == ()

@@ -206,7 +206,7 @@ def test_rows_that_are_told_from_others_in_two_ways_are_not_added(location: str)
     before = everything(location)
     other = Insert("step", {"thread": "new", "name": "c"}, ("thread", "name"))
 
-    with pytest.raises(CannotWriteError, match="does not give the rows back"):
+    with pytest.raises(CannotWriteError, match="does not give them back"):
         write(new(location, THREAD, *STEPS, other))
 
     assert everything(location) == before

@@ -28,7 +28,7 @@ from tt_debugger.errors import (
     UnsupportedError,
     UsageError,
 )
-from tt_debugger.storage import sqlite_writing
+from tt_debugger.storage import sqlite_opening
 from tt_debugger.storage.database_files import SUPER_JOURNAL
 from tt_debugger.storage.writing import take_back, write
 
@@ -390,7 +390,7 @@ def test_what_does_not_fit_the_tables_is_said(
 
 
 def test_a_database_that_is_busy_is_left_alone(path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sqlite_writing, "PATIENCE", 0.1)
+    monkeypatch.setattr(sqlite_opening, "PATIENCE", 0.1)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("begin immediate")
         with pytest.raises(CannotWriteError, match="is busy") as raised:

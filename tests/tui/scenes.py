@@ -16,11 +16,11 @@ from textual.pilot import Pilot
 from tui.driving import SAMPLES, press, settled
 
 from tt_debugger import forking
+from tt_debugger.core.fork.operation import Operation
 from tt_debugger.core.fork.plan import Forked
 from tt_debugger.core.refs import Fragment, parse_fragment
 from tt_debugger.discovery import EVERYWHERE
 from tt_debugger.errors import CannotReadError, TtdbgError
-from tt_debugger.storage.operations import Operation
 from tt_debugger.tui import app as ui
 from tt_debugger.tui import edit_texts
 from tt_debugger.tui.screens.dialog import ErrorScreen
@@ -221,10 +221,10 @@ def _forks_of(scene: Scene) -> Iterator[None]:
         begun.append(count)
         return bytes((37 * len(begun) + 11 * place) % 256 for place in range(count))
 
-    def drafted(*asked: Any) -> forking.Drafted:
+    def drafted(*asked: Any, rehearses: bool) -> forking.Drafted:
         begun.clear()
         with patch("os.urandom", fresh), patch("time.time", lambda: NOW):
-            made = forking.drafted(*asked)
+            made = forking.drafted(*asked, rehearses=rehearses)
         return msgspec.structs.replace(made, draft=_moved_home(made.draft))
 
     def edits_of(*asked: Any) -> Any:
@@ -233,9 +233,13 @@ def _forks_of(scene: Scene) -> Iterator[None]:
     def forked(made: forking.Drafted) -> Forked:
         draft = made.draft
         ref = forking.ref_of(draft)
-        return Forked(draft.location, draft.session, ref, draft.resume_command, "5d20aa17")
+        return Forked(
+            draft.location, draft.session, ref, draft.resume_command, "5d20aa17", draft.notes
+        )
 
     class Log:
+        damaged = 0
+
         def all(self) -> list[Operation]:
             return [*scene.forks]
 

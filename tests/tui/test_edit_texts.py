@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tt_debugger.core.changes import Append, Drop, Put, Snapshot, fold
+from tt_debugger.core.fork.edits import messages_put
 from tt_debugger.core.text import safe_text
 from tt_debugger.errors import UsageError
 from tt_debugger.forking import Standing
@@ -20,7 +21,6 @@ from tt_debugger.tui.edit_texts import (
     edits_of,
     ground_of,
     is_large,
-    messages_put,
     read_json,
 )
 

@@ -13,6 +13,7 @@ from tui.driving import choices, drive, inspector_text, press, said, seen, settl
 
 from tt_debugger import forking
 from tt_debugger.errors import CannotWriteError, UnsupportedError
+from tt_debugger.forking import drafting
 from tt_debugger.formats import known_formats
 from tt_debugger.storage.operations import Operations
 from tt_debugger.tui.screens.dialog import ErrorScreen
@@ -119,6 +120,56 @@ def test_to_cancel_is_the_default_and_writes_nothing(session: Path, keys: list[s
 
     drive(script, session)
     assert (written(session), Operations().all()) == ([], [])
+
+
+@pytest.mark.parametrize("keys", [["2", "x", "escape"], ["tab", "tab", "x", "escape"]])
+def test_what_was_typed_is_dropped_only_when_that_is_said_once_more(
+    session: Path, keys: list[str]
+):
+    async def script(pilot):
+        await go(pilot, "f", *keys, "escape")
+        assert isinstance(pilot.app.screen, ForkScreen)
+        assert said(pilot) == "once more drops what is typed, and writes nothing"
+        # Whoever goes on is asked again.
+        await go(pilot, *keys, "escape")
+        assert isinstance(pilot.app.screen, ForkScreen)
+        await go(pilot, "escape")
+        assert isinstance(pilot.app.screen, TimelineScreen)
+
+    drive(script, session)
+    assert written(session) == []
+
+
+def test_what_was_typed_and_taken_away_again_is_not_asked_for(session: Path):
+    async def script(pilot):
+        await go(pilot, "f", "4", "x", "backspace", "escape", "escape")
+        assert isinstance(pilot.app.screen, TimelineScreen)
+
+    drive(script, session)
+
+
+def test_a_large_session_is_read_back_once_when_it_is_written(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tt_debugger.tui.forker.LARGEST_READ_BACK", 10)
+    read_back: list[object] = []
+    rehearse = drafting.rehearse
+
+    def counting(*asked):
+        read_back.append(asked)
+        return rehearse(*asked)
+
+    monkeypatch.setattr(drafting, "rehearse", counting)
+
+    async def script(pilot):
+        await go(pilot, "f", "2", *"more")
+        assert "large: it is read back once, when it is to be written" in preview(pilot)
+        assert read_back == []
+        await go(pilot, "ctrl+s")
+        assert isinstance(pilot.app.screen, ForkedScreen)
+
+    drive(script, session)
+    assert len(read_back) == 1
 
 
 def test_where_another_row_is_taken_it_says_why(session: Path):
@@ -250,7 +301,7 @@ def test_places_of_the_state_are_edited_line_by_line(session: Path):
 
 
 def test_what_the_format_refuses_is_told(session: Path, monkeypatch: pytest.MonkeyPatch):
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise UnsupportedError("usage cannot be edited", "leave it")
 
     monkeypatch.setattr("tt_debugger.tui.forker.drafted", refuse)
@@ -266,7 +317,7 @@ def test_what_is_typed_in_one_way_is_there_when_one_comes_back(session: Path):
     async def script(pilot):
         await go(pilot, "f", "2", *"words", "escape", "1")
         assert not pilot.app.screen.query_one("#typed").display
-        await press(pilot, "escape", "f", "2")
+        await press(pilot, "escape", "escape", "f", "2")
         assert text(pilot).text == ""
         await press(pilot, *"words", "escape", "right", "left")
         assert text(pilot).text == "words"
@@ -398,12 +449,12 @@ def test_an_answer_to_what_was_asked_before_is_dropped(
     drafted = forking.drafted
     asked: list[str] = []
 
-    def slow(debugger, at, edits, wish):
+    def slow(debugger, at, edits, wish, *, rehearses):
         asked.append(str(edits))
         if len(asked) == 2:
             is_first.set()
             goes_on.wait(10)
-        return drafted(debugger, at, edits, wish)
+        return drafted(debugger, at, edits, wish, rehearses=rehearses)
 
     monkeypatch.setattr("tt_debugger.tui.forker.drafted", slow)
 
@@ -531,6 +582,42 @@ def test_of_several_forks_one_is_chosen(session: Path):
     drive(script, session)
 
 
+def test_forks_of_rows_that_are_folded_or_hidden_are_marked_where_these_are_told(session: Path):
+    session.write_bytes(
+        jsonl(
+            PI_HEADER | {"cwd": "/srv/app"},
+            pi("aaaa", None, user("hello")),
+            pi("bbbb", "aaaa", user("one way")),
+            pi("cccc", "bbbb", user("on it")),
+            pi("dddd", "cccc", user("to nowhere")),
+            pi("eeee", "aaaa", user("another")),
+        )
+    )
+
+    async def script(pilot):
+        await go(pilot, "f", "ctrl+s", "escape")
+        assert "↳" in seen(pilot)
+        await press(pilot, "h")
+        assert "2 checkpoints" in seen(pilot)
+        assert "↳ 1 fork" in seen(pilot)
+        await press(pilot, "v", *"labelled", "enter")
+        assert "↳" not in seen(pilot)
+
+    drive(script, session, "cccc")
+
+
+def test_a_fork_of_a_hidden_row_is_marked_at_what_is_shown_above_and_opened_there(session: Path):
+    async def script(pilot):
+        await go(pilot, "f", "ctrl+s", "escape")
+        await press(pilot, "v", *"user", "enter", "g")
+        (marked,) = (line for line in seen(pilot).split("\n") if "↳" in line)
+        assert "hello" in marked
+        await press(pilot, "enter")
+        assert Path(pilot.app.screen._location) in written(session)
+
+    drive(script, session, "row=3")
+
+
 def test_forks_made_before_are_marked_when_the_session_is_opened_again(session: Path):
     async def first(pilot):
         await go(pilot, "f", "ctrl+s")
@@ -574,10 +661,10 @@ def test_a_fork_is_undone_once_that_is_said_again(session: Path):
         assert isinstance(pilot.app.screen, KeyScreen)
         await press(pilot, "enter")
         assert said(pilot) == "nothing is undone"
-        assert len(written(session)) == 1
+        (path,) = written(session)
         await press(pilot, "enter", "y")
         assert written(session) == []
-        assert said(pilot).startswith("undone: ")
+        assert said(pilot) == f"undone: {path} is not there any more"
         assert [each.detail.split()[0] for each in choices(pilot)] == ["undone"]
         await press(pilot, "enter")
         assert said(pilot) == "it is undone already"
@@ -616,6 +703,34 @@ def test_a_fork_can_be_opened_from_the_list_and_its_command_copied(session: Path
     drive(script, session)
 
 
+def test_a_fork_that_is_gone_can_be_opened_no_more(session: Path):
+    async def script(pilot):
+        await go(pilot, "f", "ctrl+s", "escape")
+        written(session)[0].unlink()
+        await press(pilot, "Z")
+        assert choices(pilot)[0].detail.startswith("gone")
+        await press(pilot, "o")
+        assert said(pilot) == "it is gone"
+        await press(pilot, "escape")
+        assert "↳" not in seen(pilot)
+
+    drive(script, session)
+
+
+def test_lines_of_the_log_that_cannot_be_read_are_told(session: Path, tmp_path: Path):
+    log = tmp_path / "state" / "ttdbg" / "operations.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"broken\n{}\n")
+
+    async def script(pilot):
+        await press(pilot, "Z")
+        assert "2 lines of the operation log cannot be read" in lines(pilot, "#told")
+        await go(pilot, "escape", "f", "ctrl+s", "escape", "Z")
+        assert "2 lines of the operation log cannot be read" in lines(pilot, "#told")
+
+    drive(script, session)
+
+
 def test_where_no_fork_was_made_that_is_said(session: Path):
     async def script(pilot):
         await press(pilot, "Z")
@@ -638,8 +753,20 @@ def test_a_format_that_cannot_be_forked_says_so(session: Path, monkeypatch: pyte
         await go(pilot, "f")
         assert isinstance(pilot.app.screen, TimelineScreen)
         assert said(pilot) == "ttdbg cannot fork sessions of the format pi"
+        told = "(fork from here: a new branch that the agent resumes)"
+        await press(pilot, "ctrl+p")
+        assert told in [each.text for each in choices(pilot)]
+        await press(pilot, "escape", "question_mark")
+        assert told in lines(pilot, "#keys")
 
     drive(script, session, size=(160, 50))
+
+
+def test_the_key_is_named_where_there_is_little_room(session: Path):
+    async def script(pilot):
+        assert " f fork " in seen(pilot)
+
+    drive(script, session, size=(80, 24))
 
 
 def test_a_checkpoint_that_nothing_is_known_of_is_told(session: Path):

@@ -6,7 +6,10 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.text import Text
 
+from tt_debugger.core.fork.made import Made, MadeState
+from tt_debugger.core.fork.operation import Operation
 from tt_debugger.core.fork.plan import Draft, Forked
 from tt_debugger.core.fork.writes import (
     How,
@@ -23,11 +26,13 @@ from tt_debugger.core.fork.writes import (
 )
 from tt_debugger.core.text import acting
 from tt_debugger.views.fork import (
-    Made,
     counts_line,
+    damage_text,
     draft_lines,
     forked_lines,
     made_lines,
+    made_list,
+    made_name,
     operation_lines,
     rehearsal_line,
 )
@@ -133,7 +138,9 @@ def test_a_commit_is_told_by_its_files():
         "~ x = 1",
         "- gone",
     ]
-    assert plain(msgspec.structs.replace(branch, files={}))[1:] == ["= all of commit abc"]
+    told = msgspec.structs.replace(branch, files={})
+    assert plain(told)[1:] == ["= all of commit abc", "+ new commit by me <me@x>", "+ why"]
+    assert plain(msgspec.structs.replace(told, message=""))[1:] == ["= all of commit abc"]
 
 
 def test_a_record_that_is_no_json_is_shown_escaped():
@@ -151,6 +158,8 @@ def test_records_are_counted_by_how_they_come_about():
 
 def test_it_is_told_whether_a_draft_was_read_back():
     told = [rehearsal_line(ANSI, ASCII, is_rehearsed=each).plain for each in (True, False)]
+    later = rehearsal_line(ANSI, ASCII, is_rehearsed=False, is_for_later=True).plain
+    assert later == "large: it is read back once, when it is to be written"
     assert told == [
         "ok read back: it ends at this state, exactly",
         "not read back: it is too large, or goes to a server",
@@ -170,7 +179,10 @@ def test_a_fork_is_told_with_each_line_of_its_command():
     ]
 
 
-MADE = Made("ab12", 1_789_660_800, "/s/a.jsonl#x", "/s/b.jsonl", "sid", "p", "pi b", "try again")
+OPERATION = Operation(
+    "ab12cd34", 1_789_660_800, "/s/a.jsonl#x", "/s/b.jsonl", "sid", "p", "pi b", "try again"
+)
+MADE = Made(OPERATION, MadeState.DONE)
 
 
 def test_forks_made_before_are_told_with_time_note_and_place():
@@ -178,7 +190,7 @@ def test_forks_made_before_are_told_with_time_note_and_place():
         "forked     2026-09-17 16:00:00.000 UTC · try again",
         "           /s/b.jsonl · sid",
     ]
-    assert MADE.name == "fork of 2026-09-17 16:00 · try again"
+    assert made_name(MADE) == "fork of 2026-09-17 16:00 · try again"
     assert [line.plain for line in operation_lines(MADE, ANSI)] == [
         "made       2026-09-17 16:00:00.000 UTC",
         "state      done",
@@ -187,7 +199,47 @@ def test_forks_made_before_are_told_with_time_note_and_place():
         "fork       /s/b.jsonl",
         "session    sid",
         "go on      pi b",
-        "id         ab12",
+        "id         ab12cd34",
+    ]
+
+
+def test_forks_are_listed_with_state_note_place_and_origin():
+    quiet = msgspec.structs.replace(
+        OPERATION, id="ef567890", note=None, location="redis://h/0", session="t2"
+    )
+    made = (MADE, Made(quiet, MadeState.CHANGED))
+    assert [line.plain for line in made_list(made, ANSI, UNICODE)] == [
+        "ab12cd34  2026-09-17 16:00  done           try again",
+        "          /s/b.jsonl · sid",
+        "          of /s/a.jsonl#x",
+        "ef567890  2026-09-17 16:00  changed since",
+        "          redis://h/0 · t2",
+        "          of /s/a.jsonl#x",
+    ]
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+@pytest.mark.parametrize("width", [40, 80])
+def test_what_does_not_fit_a_list_is_cut_where_it_tells_least(glyphs, width: int):
+    long = msgspec.structs.replace(
+        OPERATION,
+        note="why " * 40,
+        origin=f"/home/{'deep/' * 20}a.jsonl#x",
+        location=f"/home/{'deep/' * 20}b.jsonl",
+    )
+    first, place, origin = made_list((Made(long, MadeState.DONE),), ANSI, glyphs, width)
+    assert [first.cell_len, place.cell_len, origin.cell_len] == [width] * 3
+    assert first.plain.startswith("ab12cd34  2026-09-17 16:00  done")
+    assert place.plain.endswith("/b.jsonl · sid")
+    assert origin.plain.startswith(f"          of {glyphs.ellipsis}")
+    assert origin.plain.endswith("/a.jsonl#x")
+
+
+def test_lines_that_cannot_be_read_are_counted():
+    assert [damage_text(each) for each in (0, 1, 2)] == [
+        "",
+        "1 line of the operation log cannot be read",
+        "2 lines of the operation log cannot be read",
     ]
 
 
@@ -195,7 +247,7 @@ def test_forks_made_before_are_told_with_time_note_and_place():
 @given(text=st.text(), data=st.binary())
 def test_nothing_that_is_told_acts(glyphs, text: str, data: bytes):
     encoded = msgspec.json.encode(text.encode(errors="replace").decode())
-    made = Made(text, 0, text, text, text, text, text, text, text)
+    made = Made(Operation(text, 0, text, text, text, text, text, text), MadeState.DONE)
     writes = (
         NewFile(text, (Record(data, How.ADDED), Record(encoded, How.CHANGED))),
         NewRows(text, (Insert(text, {text: text, "b": data}, (text,)),)),
@@ -205,8 +257,11 @@ def test_nothing_that_is_told_acts(glyphs, text: str, data: bytes):
     )
     lines = [
         *draft_lines(draft(*writes, notes=(text,)), ANSI, glyphs),
-        *forked_lines(Forked(text, text, text, text, text), ANSI),
+        *forked_lines(Forked(text, text, text, text, text, (text,)), ANSI),
         *made_lines((made,), ANSI),
+        *made_list((made,), ANSI, glyphs),
+        *made_list((made,), ANSI, glyphs, 80),
+        Text(made_name(made)),
         *operation_lines(made, ANSI),
     ]
     for line in lines:

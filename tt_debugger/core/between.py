@@ -7,6 +7,7 @@ its equal ends is replaced. They are no diff to be read: nothing is matched by l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
@@ -32,6 +33,16 @@ def changes_between(old: State, new: State) -> tuple[Change, ...]:
         else:
             waiting += _in_lists(path, before, after, changes)
     return tuple(changes)
+
+
+def keys_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    """Give the keys of two objects that have other values in one, or are in one of them alone."""
+    unset = msgspec.UNSET
+    return tuple(
+        key
+        for key in {**before, **after}
+        if not is_same(before.get(key, unset), after.get(key, unset))
+    )
 
 
 def is_same(one: Any, other: Any) -> bool:

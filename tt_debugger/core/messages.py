@@ -96,6 +96,10 @@ class Result(msgspec.Struct, frozen=True):
     failed: bool
 
 
+ROLES_OF_USER = frozenset(("user", "human"))
+ROLES_OF_ASSISTANT = frozenset(("assistant", "ai", "AIMessage", "model"))
+"""Who speaks, in the words of all shapes."""
+
 Part = Said | Thought | Call | Result | Image | Section | Tool | Shell | Failure | Other
 
 

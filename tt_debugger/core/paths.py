@@ -13,6 +13,8 @@ Key = str | int
 Path = tuple[Key, ...]
 
 ROOT: Path = ()
+LONGEST_INDEX = 18
+"""Digits of the largest index; more of them are a key."""
 
 
 def pointer(path: Path) -> str:
@@ -63,6 +65,7 @@ def _escaped(key: str) -> str:
 
 
 def _key(part: str) -> Key:
-    if part.isascii() and part.isdecimal() and (part == "0" or part[0] != "0"):
+    is_number = part.isascii() and part.isdecimal() and len(part) <= LONGEST_INDEX
+    if is_number and (part == "0" or part[0] != "0"):
         return int(part)
     return part.replace("~1", "/").replace("~0", "~")

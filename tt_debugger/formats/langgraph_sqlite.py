@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.errors import CannotReadError, UnsupportedError
 from tt_debugger.formats.shared.bad_texts import bad_texts_told
+from tt_debugger.formats.shared.column_bytes import bytes_of
 from tt_debugger.formats.shared.langgraph import (
     Held,
     IndexRow,
@@ -239,7 +240,7 @@ class SqliteThreads:
         where = {**(self._where(thread, namespace) or {}), self._id: key}
         rows = self._rows(CHECKPOINTS, ("type", "checkpoint", "metadata"), where=where, most=1)
         kind, body, metadata = next(rows, (None, None, None))
-        return Kept(kind if isinstance(kind, str) else None, _bytes(body), _bytes(metadata))
+        return Kept(kind if isinstance(kind, str) else None, bytes_of(body), bytes_of(metadata))
 
     def writing(self, new: NewCheckpoint) -> NewRows:
         """Say what is to be written for a new checkpoint: one row."""
@@ -322,10 +323,6 @@ def _is_behind(key: Value, last: Value) -> bool:
 
 
 _GONE = (gone("the row is gone"), None)
-
-
-def _bytes(value: Value) -> bytes:
-    return value.encode(errors="replace") if isinstance(value, str) else value or b""  # pyright: ignore[reportReturnType] - no numbers here
 
 
 def _in_one_line(damage: str) -> str:

@@ -24,15 +24,16 @@ from tt_debugger.storage.appending import append, last_line_is_open, locked
 from tt_debugger.storage.publishing import (
     PIECE,
     content,
+    name_taken,
     opened,
     opened_folder,
     publish,
-    replace_unchanged,
     sync,
     sync_folder,
     with_folders,
     writing,
 )
+from tt_debugger.storage.swapping import replace_unchanged
 
 TRIES = 8
 """How often an index is written anew that another program keeps changing."""
@@ -88,20 +89,13 @@ def _make(each: NewFile) -> FileWritten:
     path = os.path.abspath(each.path)  # noqa: PTH100 - unlike Path it knows what `..` means
     parts = [record.data for record in each.records]
     if os.path.lexists(path):
-        raise _taken(path)
+        raise name_taken(path)
     with writing(path), with_folders(path) if each.makes_folders else nullcontext():
         try:
             publish(path, parts)
         except FileExistsError as error:
-            raise _taken(path) from error
+            raise name_taken(path) from error
     return FileWritten(path, sum(map(len, parts)), _digest_of(parts))
-
-
-def _taken(path: str) -> UsageError:
-    return UsageError(
-        f"{path} is there already",
-        "nothing is ever written over what is there: choose another name",
-    )
 
 
 def _add_lines(each: MoreLines) -> LinesWritten:

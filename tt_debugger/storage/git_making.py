@@ -19,7 +19,7 @@ import msgspec
 from tt_debugger.core.fork.writes import NewBranch
 from tt_debugger.errors import CannotReadError, CannotWriteError, UnsupportedError, UsageError
 from tt_debugger.storage.git import GitObjects
-from tt_debugger.storage.repository import Repository, repository_at, settings_of
+from tt_debugger.storage.repository import Repository, must_be_repository, settings_of
 
 NAME, MAIL = "ttdbg", "ttdbg@localhost"
 """Who makes the commit, whoever wrote what is in it."""
@@ -87,11 +87,6 @@ def made(new: NewBranch) -> Generator[Made]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def has_commit(new: NewBranch) -> bool:
-    """Tell whether a branch ends in a commit of its own, and not at its base."""
-    return bool(new.files or new.message)
-
-
 def parts_of(path: str) -> _Parts:
     """Give the names that a path is of. Raises UsageError for one that git would not take."""
     parts = path.split("/")
@@ -116,9 +111,7 @@ def _is_gits_own(name: str) -> bool:
 
 
 def _found(location: str) -> Repository:
-    repository = repository_at(location)
-    if repository is None:
-        raise CannotReadError(f"cannot read {location}: it is no git repository")
+    repository = must_be_repository(location)
     try:
         settings_of(repository)
     except CannotReadError as error:
@@ -138,7 +131,7 @@ class _Making:
         base = self._objects.contents([new.base])[0] if is_hash else None
         if base is None or base.type != "commit" or base.data is None:
             raise UsageError(f"{new.base} is no commit of {new.repository}")
-        if not has_commit(new):
+        if not new.has_commit:
             return new.base
         head = (
             *(f"tree {self._root(new, base.data)}", f"parent {new.base}"),

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tt_debugger.core.fork.writes import BranchWritten, NewBranch
-from tt_debugger.errors import CannotReadError, CannotWriteError, UsageError
+from tt_debugger.errors import CannotWriteError, UsageError
 from tt_debugger.storage.git import GitObjects
 from tt_debugger.storage.git_making import Made, made
 from tt_debugger.storage.git_refs import (
@@ -28,7 +28,7 @@ from tt_debugger.storage.git_refs import (
     sync_names_beside,
 )
 from tt_debugger.storage.publishing import publish, writing
-from tt_debugger.storage.repository import Repository, repository_at
+from tt_debugger.storage.repository import Repository, must_be_repository
 
 
 def make_branch(new: NewBranch) -> BranchWritten:
@@ -52,23 +52,16 @@ def remove_branch(written: BranchWritten) -> None:
 
     Raises UsageError, CannotReadError, CannotWriteError.
     """
-    repository = _found(written)
+    repository = must_be_repository(written.repository)
     with writing(str(repository.folder)):
         remove(repository, ref_of(written.branch), written.commit)
 
 
 def must_be_unchanged(written: BranchWritten) -> None:
     """Raise the UsageError that removing a branch would raise now."""
-    repository = _found(written)
+    repository = must_be_repository(written.repository)
     with writing(str(repository.folder)):
         must_name(repository, ref_of(written.branch), written.commit)
-
-
-def _found(written: BranchWritten) -> Repository:
-    repository = repository_at(written.repository)
-    if repository is None:
-        raise CannotReadError(f"cannot read {written.repository}: it is no git repository")
-    return repository
 
 
 def _put(branch: Made) -> None:

@@ -7,13 +7,12 @@ ttdbg ends: nobody could open it again.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tt_debugger.core.json import as_map
-from tt_debugger.errors import CannotReadError, CannotWriteError, UsageError
-from tt_debugger.storage.files import RegularFile
+from tt_debugger.errors import CannotWriteError, UsageError
+from tt_debugger.storage.own_files import content_of, real, state_folder
 from tt_debugger.storage.replacing import replace
 from tt_debugger.storage.stdin import STDIN
 
@@ -63,14 +62,14 @@ class Marks(Mapping[str, str]):
         """Give the marks as they are now: another ttdbg may have set some."""
         if self._location == STDIN:
             return dict(self._known or {})
-        return _marks_in(_content(self._path())) or {}
+        return _marks_in(content_of(self._path(), LARGEST)) or {}
 
     def _path(self) -> Path:
         # Only who asks for marks pays for the import.
         import hashlib
 
-        name = hashlib.sha256(f"{_real(self._location)}\0{self._session}".encode(errors="replace"))
-        return _folder() / f"{name.hexdigest()[:32]}.json"
+        name = hashlib.sha256(f"{real(self._location)}\0{self._session}".encode(errors="replace"))
+        return state_folder() / "marks" / f"{name.hexdigest()[:32]}.json"
 
     def _write(self, marks: dict[str, str]) -> None:
         if self._location != STDIN:
@@ -81,7 +80,7 @@ class Marks(Mapping[str, str]):
         import json
 
         path = self._path()
-        value = {"location": _real(self._location), "session": self._session, "marks": marks}
+        value = {"location": real(self._location), "session": self._session, "marks": marks}
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _keep_aside_if_damaged(path)
@@ -91,34 +90,6 @@ class Marks(Mapping[str, str]):
                 f"cannot keep the mark: {error.strerror or error}",
                 f"marks are kept in {path.parent}; XDG_STATE_HOME names another place",
             ) from error
-
-
-def _folder() -> Path:
-    # Only who asks for marks pays for finding the folder.
-    import platformdirs
-
-    return platformdirs.user_state_path("ttdbg") / "marks"
-
-
-def _real(location: str) -> str:
-    """Give the one path of a file, however it was reached; what is no path stays as it is."""
-    try:
-        return os.path.realpath(location, strict=True)
-    except (OSError, ValueError):
-        return location
-
-
-def _content(path: Path) -> bytes:
-    try:
-        file = RegularFile(str(path))
-    except CannotReadError:
-        return b""
-    try:
-        return file.read(0, LARGEST)
-    except CannotReadError:
-        return b""
-    finally:
-        file.close()
 
 
 def _marks_in(content: bytes) -> dict[str, str] | None:
@@ -136,5 +107,5 @@ def _marks_in(content: bytes) -> dict[str, str] | None:
 
 
 def _keep_aside_if_damaged(path: Path) -> None:
-    if path.exists() and _marks_in(_content(path)) is None:
+    if path.exists() and _marks_in(content_of(path, LARGEST)) is None:
         path.replace(path.with_suffix(".damaged"))

@@ -15,34 +15,11 @@ from pathlib import Path
 
 import msgspec
 
+from tt_debugger.core.fork.operation import Operation
 from tt_debugger.core.fork.writes import Written
 from tt_debugger.errors import CannotReadError, CannotWriteError, UsageError
 from tt_debugger.storage.files import RegularFile
-
-
-class Operation(msgspec.Struct, frozen=True):
-    """One fork: what it was made of, what it is, and what was written for it.
-
-    `time` and `undone` are in seconds since 1970. `is_finished` is false where ttdbg was stopped
-    before it knew that all was written.
-    """
-
-    id: str
-    time: float
-    origin: str
-    location: str
-    session: str
-    point: str
-    resume_command: str
-    note: str | None = None
-    written: tuple[Written, ...] = ()
-    is_finished: bool = False
-    undone: float | None = None
-
-    @property
-    def can_be_undone(self) -> bool:
-        """Whether all of it was written and nothing of it taken back."""
-        return self.is_finished and self.undone is None
+from tt_debugger.storage.own_files import content_of, real, state_folder
 
 
 class _Begun(msgspec.Struct, frozen=True, tag="begun"):
@@ -52,6 +29,11 @@ class _Begun(msgspec.Struct, frozen=True, tag="begun"):
 class _Finished(msgspec.Struct, frozen=True, tag="finished"):
     id: str
     written: tuple[Written, ...]
+
+
+class _PartTakenBack(msgspec.Struct, frozen=True, tag="part taken back"):
+    id: str
+    left: tuple[Written, ...]
 
 
 class _GivenUp(msgspec.Struct, frozen=True, tag="given up"):
@@ -67,8 +49,8 @@ class _OfSomeKind(msgspec.Struct, frozen=True):
     type: str
 
 
-_Line = _Begun | _Finished | _GivenUp | _Undone
-_KINDS = frozenset(("begun", "finished", "given up", "undone"))
+_Line = _Begun | _Finished | _GivenUp | _PartTakenBack | _Undone
+_KINDS = frozenset(("begun", "finished", "given up", "part taken back", "undone"))
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(_Line).decode
@@ -111,12 +93,23 @@ class Operations:
         with suppress(CannotWriteError):
             self._add(_GivenUp(id))
 
+    def note_left(self, id: str, left: tuple[Written, ...]) -> None:  # noqa: A002 - its name
+        """Note what is still there of something that is being taken back.
+
+        That it cannot be noted is no error: it only matters where the rest cannot be taken back.
+        """
+        with suppress(CannotWriteError):
+            self._add(_PartTakenBack(id, left))
+
     def note_undone(self, id: str, time: float) -> None:  # noqa: A002 - its name
         """Note that all was taken back. Raises CannotWriteError."""
         self._add(_Undone(id, time))
 
     def all(self) -> list[Operation]:
-        """Give all operations, the oldest first, but for those that were given up."""
+        """Give all operations, the oldest first, but for those that were given up.
+
+        Raises CannotReadError where there is a log that cannot be read.
+        """
         known: dict[str, Operation] = {}
         for line in self._lines():
             match line:
@@ -126,6 +119,8 @@ class Operations:
                     known[own] = msgspec.structs.replace(
                         known[own], written=written, is_finished=True
                     )
+                case _PartTakenBack(id=own, left=left) if own in known:
+                    known[own] = msgspec.structs.replace(known[own], written=left)
                 case _Undone(id=own, time=time) if own in known:
                     known[own] = msgspec.structs.replace(known[own], undone=time)
                 case _GivenUp(id=own):
@@ -155,17 +150,21 @@ class Operations:
         )
 
     def of_origin(self, location: str) -> tuple[Operation, ...]:
-        """Give the forks of what is at a location that are there, the oldest first."""
-        real = _real(location)
+        """Give the forks of what is at a location that are there, the oldest first.
+
+        Of a log that cannot be read there are none: who undoes is told that.
+        """
+        path = real(location)
+        known: list[Operation] = []
+        with suppress(CannotReadError):
+            known = self.all()
         return tuple(
-            each
-            for each in self.all()
-            if each.can_be_undone and _real(_split(each.origin)[0]) == real
+            each for each in known if each.can_be_undone and real(_split(each.origin)[0]) == path
         )
 
     def _lines(self) -> Generator[_Line]:
         self.damaged = 0
-        for line in _content(_path()).split(b"\n"):
+        for line in _content().split(b"\n"):
             if not line:
                 continue
             try:
@@ -196,6 +195,16 @@ class Operations:
                         sync_folder(above)
 
 
+def _content() -> bytes:
+    path = _path()
+    content = content_of(path)
+    if content or not os.path.lexists(path):
+        return content
+    # What is there and cannot be read is not the same as nothing.
+    RegularFile(str(path)).close()
+    return content
+
+
 @contextmanager
 def _keeping(path: str) -> Generator[None]:
     try:
@@ -208,23 +217,7 @@ def _keeping(path: str) -> Generator[None]:
 
 
 def _path() -> Path:
-    # Only who asks for operations pays for finding the folder.
-    import platformdirs
-
-    return platformdirs.user_state_path("ttdbg") / "operations.jsonl"
-
-
-def _content(path: Path) -> bytes:
-    try:
-        file = RegularFile(str(path))
-    except CannotReadError:
-        return b""
-    try:
-        return file.read(0, file.size())
-    except CannotReadError:
-        return b""
-    finally:
-        file.close()
+    return state_folder() / "operations.jsonl"
 
 
 def _is_damaged(line: bytes) -> bool:
@@ -246,14 +239,6 @@ def _split(ref: str) -> tuple[str, str]:
         return ref, ""
     location, sign, point = ref.rpartition("#")
     return (location, sign + point) if sign else (ref, "")
-
-
-def _real(location: str) -> str:
-    """Give the one path of a file, however it was reached; what is no path stays as it is."""
-    try:
-        return os.path.realpath(location, strict=True)
-    except (OSError, ValueError):
-        return location
 
 
 def _listed(operations: list[Operation], before: str) -> str:

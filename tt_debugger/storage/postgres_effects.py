@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from tt_debugger.errors import UnsupportedError
-from tt_debugger.storage.postgres_tables import Place
+from tt_debugger.errors import UnsupportedError, UsageError
+from tt_debugger.storage.postgres_statements import name_of, of_claim, table_of
+from tt_debugger.storage.postgres_tables import Found, Place
+from tt_debugger.storage.written_rows import Claim
 
 if TYPE_CHECKING:
     from tt_debugger.storage.connections import Connection
@@ -150,7 +152,50 @@ def must_call_nothing(
             )
 
 
-def referring(
+class Followers:
+    """Rows of others that would go, or change, as soon as what they refer to is deleted."""
+
+    def __init__(
+        self, connection: Connection, location: str, found: Found, places: Mapping[str, Place]
+    ) -> None:
+        self._connection = connection
+        self._location = location
+        self._places = places
+        self._known = {place.oid: place for place in found.places.values()}
+        self._all = _referring(connection, places)
+
+    def must_be_none(self, claim: Claim) -> None:
+        """Raise UsageError where there are some."""
+        from psycopg import sql
+
+        place = self._places[claim.table]
+        for target, by, theirs, ours in self._all:
+            if target != place.oid:
+                continue
+            # One that is not among the tables that are read would run code of its own.
+            child = self._known.get(by)
+            if child is None:
+                raise _has_followers(self._location)
+            alike = [
+                sql.SQL("f.{} = t.{}").format(name_of(their), name_of(our))
+                for their, our in zip(theirs, ours, strict=True)
+            ]
+            query, values = of_claim(sql.SQL("SELECT FROM"), place, claim)
+            query += sql.SQL(" AND EXISTS (SELECT FROM {} AS f WHERE {}) LIMIT 1").format(
+                table_of(child), sql.SQL(" AND ").join(alike)
+            )
+            if self._connection.execute(query, values).rowcount:
+                raise _has_followers(self._location)
+
+
+def _has_followers(location: str) -> UsageError:
+    return UsageError(
+        f"cannot take rows back from {location}: others refer to them",
+        "nothing was taken back; look at what has come since",
+    )
+
+
+def _referring(
     connection: Connection, places: Mapping[str, Place]
 ) -> list[tuple[int, int, list[str], list[str]]]:
     """Give what would follow rows that go: the two tables, and the columns that must be alike.

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from tt_debugger.core.fork.writes import Insert, NewRows, RowsWritten, RowWritten
 from tt_debugger.errors import CannotWriteError, TtdbgError, UnsupportedError, UsageError
 from tt_debugger.storage.connections import Connections, code_of, connected, settings
-from tt_debugger.storage.postgres_effects import must_call_nothing, must_fire_nothing, referring
+from tt_debugger.storage.postgres_effects import Followers, must_call_nothing, must_fire_nothing
+from tt_debugger.storage.postgres_statements import name_of, of_claim, table_of, value_of
 from tt_debugger.storage.postgres_tables import Found, Place, tables_in
 from tt_debugger.storage.servers import admitted
 from tt_debugger.storage.written_rows import (
@@ -24,6 +25,8 @@ from tt_debugger.storage.written_rows import (
     claims_of,
     digest_of,
     has_changed,
+    not_given_back,
+    referred_to,
     rows_of,
     taken,
 )
@@ -92,7 +95,7 @@ def delete(written: RowsWritten) -> None:
     with _transaction(location) as connection:
         _lock(connection, places, "SHARE ROW EXCLUSIVE")
         must_fire_nothing(connection, location, places)
-        followers = _Followers(connection, location, found, places)
+        followers = Followers(connection, location, found, places)
         for claim in reversed(claims):
             if Counter(_digests(connection, places[claim.table], claim)) != claims[claim]:
                 raise has_changed(location, claim.table)
@@ -110,7 +113,7 @@ def _added(
 
     claims = claims_of(inserts)
     for claim in claims:
-        query, values = _of_claim(sql.SQL("SELECT FROM"), places[claim.table], claim)
+        query, values = of_claim(sql.SQL("SELECT FROM"), places[claim.table], claim)
         if connection.execute(query + sql.SQL(" LIMIT 1"), values).rowcount:
             raise taken(location, claim)
     # A server is waited for once, where the client's library can do so.
@@ -122,11 +125,8 @@ def _added(
     for claim, count in claims.items():
         digests = list(_digests(connection, places[claim.table], claim))
         if len(digests) != count:
-            raise CannotWriteError(
-                f"cannot write to {location}: the table {claim.table} does not give the rows back"
-                " as they were written",
-                "has somebody else added some at the same time? try again",
-            )
+            hint = "has somebody else added some at the same time? try again"
+            raise not_given_back(location, claim.table, hint)
         rows += rows_of(claim, digests)
     return tuple(rows)
 
@@ -134,50 +134,7 @@ def _added(
 def _deleted(connection: Connection, place: Place, claim: Claim) -> int:
     from psycopg import sql
 
-    return connection.execute(*_of_claim(sql.SQL("DELETE FROM"), place, claim)).rowcount
-
-
-class _Followers:
-    """Rows of others that would go, or change, as soon as what they refer to is deleted."""
-
-    def __init__(
-        self, connection: Connection, location: str, found: Found, places: Mapping[str, Place]
-    ) -> None:
-        self._connection = connection
-        self._location = location
-        self._places = places
-        self._known = {place.oid: place for place in found.places.values()}
-        self._all = referring(connection, places)
-
-    def must_be_none(self, claim: Claim) -> None:
-        """Raise UsageError where there are some."""
-        from psycopg import sql
-
-        place = self._places[claim.table]
-        for referred_to, by, theirs, ours in self._all:
-            if referred_to != place.oid:
-                continue
-            # One that is not among the tables that are read would run code of its own.
-            child = self._known.get(by)
-            if child is None:
-                raise _has_followers(self._location)
-            alike = [
-                sql.SQL("f.{} = t.{}").format(_name(their), _name(our))
-                for their, our in zip(theirs, ours, strict=True)
-            ]
-            query, values = _of_claim(sql.SQL("SELECT FROM"), place, claim)
-            query += sql.SQL(" AND EXISTS (SELECT FROM {} AS f WHERE {}) LIMIT 1").format(
-                _table(child), sql.SQL(" AND ").join(alike)
-            )
-            if self._connection.execute(query, values).rowcount:
-                raise _has_followers(self._location)
-
-
-def _has_followers(location: str) -> UsageError:
-    return UsageError(
-        f"cannot take rows back from {location}: others refer to them",
-        "nothing was taken back; look at what has come since",
-    )
+    return connection.execute(*of_claim(sql.SQL("DELETE FROM"), place, claim)).rowcount
 
 
 def _found(location: str) -> Found:
@@ -242,7 +199,7 @@ def _lock(
     from psycopg import sql
 
     for place in sorted(places.values(), key=lambda each: each.oid):
-        query = sql.SQL("LOCK TABLE {} IN {} MODE").format(_table(place), sql.SQL(mode))
+        query = sql.SQL("LOCK TABLE {} IN {} MODE").format(table_of(place), sql.SQL(mode))
         connection.execute(query)
 
 
@@ -251,17 +208,17 @@ def _insertion(place: Place, each: Insert) -> tuple[sql.Composed, list[Any]]:
 
     listed, marks = sql.SQL(", ").join, [sql.Placeholder()] * len(each.values)
     query = sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
-        _name(place.schema, place.name), listed(map(_name, each.values)), listed(marks)
+        name_of(place.schema, place.name), listed(map(name_of, each.values)), listed(marks)
     )
-    return query, [_value(value) for value in each.values.values()]
+    return query, [value_of(value) for value in each.values.values()]
 
 
 def _digests(connection: Connection, place: Place, claim: Claim) -> Iterator[str]:
     """Give the digest of each row that has the claimed values."""
     from psycopg import sql
 
-    columns = sql.SQL(", ").join(sql.SQL("t.{}").format(_name(name)) for name in place.types)
-    query, values = _of_claim(sql.SQL("SELECT {} FROM").format(columns), place, claim)
+    columns = sql.SQL(", ").join(sql.SQL("t.{}").format(name_of(name)) for name in place.types)
+    query, values = of_claim(sql.SQL("SELECT {} FROM").format(columns), place, claim)
     cursor = connection.execute(query, values)
     # As the server writes it: what Python would make of it may have lost something.
     told = cursor.pgresult
@@ -270,42 +227,6 @@ def _digests(connection: Connection, place: Place, claim: Claim) -> Iterator[str
     for number in range(told.ntuples):
         row = [told.get_value(number, column) for column in range(told.nfields)]
         yield digest_of(zip(place.types, row, strict=True))
-
-
-def _of_claim(
-    before: sql.Composable, place: Place, claim: Claim
-) -> tuple[sql.Composed, list[Any]]:
-    """Give a statement about the rows that have the claimed values, and these."""
-    from psycopg import sql
-
-    conditions = [
-        sql.SQL("t.{} IS NULL" if value is None else "t.{} = %s").format(_name(name))
-        for name, value in claim.values
-    ]
-    query = sql.SQL("{} {} AS t WHERE {}").format(
-        before, _table(place), sql.SQL(" AND ").join([sql.SQL("true"), *conditions])
-    )
-    return query, [_value(value) for _, value in claim.values if value is not None]
-
-
-def _table(place: Place) -> sql.Composed:
-    from psycopg import sql
-
-    # What inherits from a table has columns, and an owner, of its own.
-    only = sql.SQL("" if place.is_partitioned else "ONLY ")
-    return sql.SQL("{}{}").format(only, _name(place.schema, place.name))
-
-
-def _name(*parts: str) -> sql.Identifier:
-    from psycopg import sql
-
-    # The driver looks for places of values in names, too.
-    return sql.Identifier(*(each.replace("%", "%%") for each in parts))
-
-
-def _value(value: Any) -> Any:
-    """Give a value as text of no type, which becomes what its column is without any cast."""
-    return value if value is None or isinstance(value, bytes) else str(value)
 
 
 @contextmanager
@@ -337,11 +258,7 @@ def _transaction(location: str) -> Generator[Connection]:
 def _refused(location: str, code: str, *, is_kept: bool) -> TtdbgError:
     """Say why nothing was written, by the code that PostgreSQL gives."""
     if code == _REFERRED_TO:
-        return UsageError(
-            f"cannot write to {location}: rows of its tables refer to each other, and would not"
-            " match",
-            "nothing was written; have rows come since that refer to what was added?",
-        )
+        return referred_to(location)
     if is_kept and code.startswith("08"):
         return CannotWriteError(
             f"the connection to {location} was lost as what was written was to be kept: whether it"

@@ -16,8 +16,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tt_debugger.errors import CannotWriteError
-from tt_debugger.storage.locking import hold
+from tt_debugger.errors import CannotWriteError, UsageError
 from tt_debugger.storage.replacing import ABANDONED
 
 PRIVATE = 0o600
@@ -30,7 +29,8 @@ _NO_UNNAMED = frozenset(
     (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT, errno.EPERM, errno.EXDEV)
 )
 """What a system says that has no files without a name, or does not let them have one."""
-_NO_LINKS = frozenset((errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS))
+NO_LINKS = frozenset((errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS))
+"""What a system says that lets a file have but one name."""
 _PART, _PARTS = ".ttdbg-{}.part", ".ttdbg-*.part"
 _ALWAYS = (
     getattr(os, "O_CLOEXEC", 0)
@@ -58,6 +58,14 @@ def writing(path: str) -> Generator[None]:
         raise CannotWriteError(
             f"cannot write {path}: {error.strerror or error}", _HINTS.get(error.errno or 0)
         ) from error
+
+
+def name_taken(path: str) -> UsageError:
+    """Say that something is at a path already."""
+    return UsageError(
+        f"{path} is there already",
+        "nothing is ever written over what is there: choose another name",
+    )
 
 
 @contextmanager
@@ -102,26 +110,34 @@ def with_folders(path: str) -> Generator[None]:
         raise
 
 
-def replace_unchanged(path: str, before: bytes, after: bytes, mode: int) -> bool:
-    """Replace a file by another with the mode; False where it is not as it was before any more.
+@contextmanager
+def part_beside(path: str) -> Generator[str]:
+    """Make an empty file with a name of its own in the folder of a path; it does not stay.
 
-    Raises OSError and CannotWriteError, and leaves then what was there.
+    Raises OSError.
     """
-    with opened_folder(path) as folder:
-        if folder is not None:
-            # Another ttdbg waits for us. Other programs may not: see below.
-            hold(folder, str(Path(path).parent))
-        with _part_beside(path) as part:
-            with opened(part, os.O_WRONLY) as file:
-                if hasattr(os, "fchmod"):
-                    os.fchmod(file, mode)
-                _fill(file, (after,))
-            # This is as late as it can be looked at: no system replaces only what is as it was.
-            if content(path) != before:
-                return False
-            with _second_name(path) as old:
-                _replace(path, part, old, folder)
-            return True
+    folder = Path(path).parent
+    _remove_abandoned(folder)
+    part = part_name(path)
+    try:
+        with opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL):
+            pass
+        yield part
+    finally:
+        with suppress(OSError):
+            Path(part).unlink()
+
+
+def part_name(path: str) -> str:
+    """Give a name of its own, in the folder of a path, for what is not finished."""
+    return str(Path(path).parent / _PART.format(secrets.token_hex(8)))
+
+
+def fill(file: int, parts: Sequence[bytes]) -> None:
+    """Write all parts to a file, which are on the disk then. Raises OSError."""
+    for piece in _pieces(parts):
+        write_all(file, piece)
+    sync(file)
 
 
 def content(path: str) -> bytes | None:
@@ -211,7 +227,7 @@ def _published_unnamed(path: str, parts: Sequence[bytes], folder: int | None) ->
             return False
         raise
     with _closing(file):
-        _fill(file, parts)
+        fill(file, parts)
         with _taking_away(path, os.fstat(file)):
             try:
                 # Only linkat gives such a file a name. Python calls it if it is given a folder,
@@ -226,36 +242,21 @@ def _published_unnamed(path: str, parts: Sequence[bytes], folder: int | None) ->
 
 
 def _publish_part(path: str, parts: Sequence[bytes], folder: int | None) -> None:
-    with _part_beside(path) as part:
+    with part_beside(path) as part:
         with opened(part, os.O_WRONLY) as file:
-            _fill(file, parts)
+            fill(file, parts)
             status = os.fstat(file)
         with _taking_away(path, status):
             try:
                 os.link(part, path)
             except OSError as error:
-                if error.errno in _NO_LINKS:
+                if error.errno in NO_LINKS:
                     # Any other way to name it could replace what another program named so.
                     reason = "its file system has no hard links"
                     raise OSError(errno.EPERM, reason) from error
                 raise
             Path(part).unlink()
             sync_folder(folder)
-
-
-@contextmanager
-def _part_beside(path: str) -> Generator[str]:
-    """Make an empty file with a name of its own in the folder of a path; it does not stay."""
-    folder = Path(path).parent
-    _remove_abandoned(folder)
-    part = str(folder / _PART.format(secrets.token_hex(8)))
-    try:
-        with opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL):
-            pass
-        yield part
-    finally:
-        with suppress(OSError):
-            Path(part).unlink()
 
 
 @contextmanager
@@ -268,44 +269,6 @@ def _taking_away(path: str, status: os.stat_result) -> Generator[None]:
             if os.path.samestat(status, Path(path).lstat()):
                 Path(path).unlink()
         raise
-
-
-def _replace(path: str, part: str, old: str | None, folder: int | None) -> None:
-    """Give a name to another file; it stays with the old one where that cannot be made to last."""
-    try:
-        Path(part).replace(path)
-        sync_folder(folder)
-        if old:
-            Path(old).unlink()
-    except BaseException:
-        if old:
-            with suppress(OSError):
-                Path(old).replace(path)
-        raise
-
-
-@contextmanager
-def _second_name(path: str) -> Generator[str | None]:
-    """Give a file another name meanwhile, None where a file system lets it have but one."""
-    name = str(Path(path).parent / _PART.format(secrets.token_hex(8)))
-    try:
-        try:
-            os.link(path, name)
-        except OSError as error:
-            if error.errno not in _NO_LINKS:
-                raise
-            yield None
-        else:
-            yield name
-    finally:
-        with suppress(OSError):
-            Path(name).unlink()
-
-
-def _fill(file: int, parts: Sequence[bytes]) -> None:
-    for piece in _pieces(parts):
-        write_all(file, piece)
-    sync(file)
 
 
 def _pieces(parts: Sequence[bytes]) -> Iterator[bytes]:

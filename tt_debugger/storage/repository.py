@@ -123,6 +123,14 @@ def repository_at(location: str) -> Repository | None:
     return _led_to(location, folder, note[7:]) if note.startswith(b"gitdir:") else None
 
 
+def must_be_repository(location: str) -> Repository:
+    """Give the repository at a location. Raises CannotReadError where there is none."""
+    repository = repository_at(location)
+    if repository is None:
+        raise CannotReadError(f"cannot read {location}: it is no git repository")
+    return repository
+
+
 def refs_of(repository: Repository, *, with_logs: bool = True) -> Refs:
     """Read all refs as they are now, and unless it must be quick what their logs have."""
     named = _named(repository.shared)

@@ -82,11 +82,17 @@ def take_back(written: Written) -> None:
 
 
 def must_be_unchanged(written: Written) -> None:
-    """Raise the UsageError that taking back would raise now, where that can be told beforehand.
+    """Raise the UsageError that taking back would raise now, where that can be told beforehand."""
+    match written:
+        case FileWritten() | LinesWritten() | IndexWritten():
+            from tt_debugger.storage.file_writing import must_be_unchanged
 
-    What a database or a server holds is looked at in the transaction that takes it back.
-    """
-    if isinstance(written, FileWritten | LinesWritten | IndexWritten):
-        from tt_debugger.storage.file_writing import must_be_unchanged
+            must_be_unchanged(written)
+        case BranchWritten():
+            from tt_debugger.storage.git_writing import must_be_unchanged
 
-        must_be_unchanged(written)
+            must_be_unchanged(written)
+        case RowsWritten() | KeysWritten():
+            # They are all that their fork wrote, and are looked at in the one transaction that
+            # takes them back.
+            pass

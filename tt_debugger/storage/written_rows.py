@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from tt_debugger.core.fork.writes import Insert, RowsWritten, RowWritten
-from tt_debugger.errors import UsageError
+from tt_debugger.errors import CannotWriteError, UsageError
 from tt_debugger.storage.tables import Value
 
 _BYTES = "$bytes"
@@ -76,6 +76,23 @@ def taken(location: str, claim: Claim) -> UsageError:
         f"cannot add rows to {location}: the table {claim.table} has some already that are told"
         f" by {_names(claim)} alike",
         "nothing was written; fork again to get a new name",
+    )
+
+
+def referred_to(location: str) -> UsageError:
+    """Say that rows refer to each other in a way that a database does not allow."""
+    return UsageError(
+        f"cannot write to {location}: rows of its tables refer to each other, and would not match",
+        "nothing was written; have rows come since that refer to what was added?",
+    )
+
+
+def not_given_back(location: str, table: str, hint: str) -> CannotWriteError:
+    """Say that rows cannot be read again as they were written."""
+    return CannotWriteError(
+        f"cannot add rows to {location}: the table {table} does not give them back as they were"
+        " written",
+        hint,
     )
 
 

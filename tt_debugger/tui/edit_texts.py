@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger.core.changes import Change, Put, State, fold, written_paths
+from tt_debugger.core.changes import Change, Put, State, fold
 from tt_debugger.core.fork.edits import (
     dropping,
     edits_between,
@@ -23,7 +23,6 @@ from tt_debugger.core.fork.edits import (
     putting,
 )
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.messages import is_message
 from tt_debugger.core.paths import Path, value_at
 from tt_debugger.core.text import acting, safe_text
 from tt_debugger.errors import UsageError
@@ -105,26 +104,6 @@ def is_large(text: str) -> bool:
     return len(text) > LARGEST or max(map(len, text.split("\n"))) > LONGEST_LINE
 
 
-def messages_put(changes: tuple[Change, ...], before: State, after: State) -> tuple[Path, ...]:
-    """Give the paths of the messages that a checkpoint put into a state."""
-    found: dict[Path, None] = {}
-    for written in written_paths(changes, before):
-        for path in (written, *((*written, *keys) for keys in _LISTS)):
-            value = _value_or_none(after, path)
-            if is_message(as_map(value)):
-                found[path] = None
-            elif as_list(value) and is_message(as_map(as_list(value)[-1])):
-                # Of a list that is written as a whole, what is new stands at its end.
-                found[*path, len(as_list(value)) - 1] = None
-    return tuple(found)
-
-
-def stands(state: State, other: State, path: Path) -> bool:
-    """Tell whether the same value is at a path of two states."""
-    value = _value_or_none(state, path)
-    return value is not None and value == _value_or_none(other, path)
-
-
 def complaint(ground: Ground, way: Way, text: str) -> str:
     """Say what is wrong with a text before anybody drafts it, empty for nothing."""
     try:
@@ -181,8 +160,6 @@ def read_json(text: str) -> Any:
         raise UsageError(f"no JSON yet: {_place(text, int(found[2]))}: {found[1]}") from None
 
 
-_LISTS = (("messages",), ("values", "messages"))
-"""Where messages stand in a state that is written as a whole."""
 _MALFORMED = re.compile(r"JSON is malformed: (.+) \(byte (\d+)\)")
 
 
@@ -266,13 +243,6 @@ def _is_inert(text: str) -> bool:
 def _escape(character: str) -> str:
     pair = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{pair[at : at + 4]}" for at in range(0, len(pair), 4))
-
-
-def _value_or_none(state: State, path: Path) -> Any:
-    try:
-        return value_at(state, path)
-    except KeyError:
-        return None
 
 
 def _place(text: str, byte: int) -> str:

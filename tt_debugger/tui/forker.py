@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from functools import partial
+from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
@@ -20,15 +21,17 @@ from textual.screen import Screen
 
 from tt_debugger.core.fork.plan import Forked
 from tt_debugger.core.model import Role, Session
-from tt_debugger.core.paths import Path
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import TtdbgError, UnsupportedError, UsageError, outside_errors
 from tt_debugger.forking import Drafted, Standing, Wish, composed, drafted, forked, standing
-from tt_debugger.tui.edit_texts import Ground, Way, edits_of, ground_of, messages_put, stands
+from tt_debugger.forking.put import messages_at
+from tt_debugger.tui.edit_texts import Ground, Way, edits_of, ground_of
 
 PAUSE = 0.25
 """Seconds after the last key before what was typed is drafted."""
+LARGEST_READ_BACK = 4 << 20
+"""Bytes of a session up to which each draft is read back while one types."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -62,12 +65,13 @@ class GroundFailed(Message):
 
 
 class DraftMade(Message):
-    """A fork is drafted, and was read back if that could be done."""
+    """A fork is drafted, and was read back if that could be done; or that `is_for_later`."""
 
-    def __init__(self, number: int, drafted: Drafted) -> None:
+    def __init__(self, number: int, drafted: Drafted, *, is_for_later: bool) -> None:
         super().__init__()
         self.number = number
         self.drafted = drafted
+        self.is_for_later = is_for_later
 
 
 class DraftFailed(Message):
@@ -149,7 +153,8 @@ class Forker:
             with self._outside():
                 at = standing(debugger, row)
                 before = self._before(row)
-                ground = ground_of(at, before, self._messages(at), can_say=self._can_say(at))
+                messages = messages_at(debugger, at)
+                ground = ground_of(at, before, messages, can_say=self._can_say(at))
         except TtdbgError as error:
             self._screen.post_message(GroundFailed(error))
         else:
@@ -165,15 +170,6 @@ class Forker:
                 # Below the message it would be said after it.
                 return at if at.row in session.tree.ancestors(parent) else None
         return None
-
-    def _messages(self, at: Standing) -> tuple[Path, ...]:
-        """Give the messages of the checkpoint that was asked for, where it is forked from."""
-        debugger, asked = self._debugger, at.asked
-        parent = debugger.session.parents[asked]
-        before = None if parent == NO_ROW else debugger.state(parent)
-        state = debugger.state(asked)
-        found = messages_put(debugger.changes(asked), before, state)
-        return tuple(path for path in found if stands(at.state, state, path))
 
     def _can_say(self, at: Standing) -> bool:
         try:
@@ -205,13 +201,23 @@ class Forker:
                 at, edits = edits_of(
                     wanted.ground, wanted.way, wanted.text, debugger.message, time.time()
                 )
+                rehearses = self._size() <= LARGEST_READ_BACK
+                wish = wanted.wish
                 if wanted.agent is None:
-                    return DraftMade(wanted.number, drafted(debugger, at, edits, wanted.wish))
-                self._require_whole(at)
-                made = composed(debugger, at, wanted.agent, edits, wanted.wish)
-                return DraftMade(wanted.number, made)
+                    made = drafted(debugger, at, edits, wish, rehearses=rehearses)
+                else:
+                    self._require_whole(at)
+                    made = composed(debugger, at, wanted.agent, edits, wish, rehearses=rehearses)
+                return DraftMade(wanted.number, made, is_for_later=not rehearses)
         except TtdbgError as error:
             return DraftFailed(wanted.number, error)
+
+    def _size(self) -> int:
+        """Give the bytes of the session, as far as it is a file."""
+        try:
+            return Path(self.location).stat().st_size
+        except OSError:
+            return 0
 
     def _require_whole(self, at: Standing) -> None:
         """Let pass only where no call lacks its result: another agent could not go on there."""

@@ -25,6 +25,10 @@ class Key(msgspec.Struct, frozen=True):
         """The keys as people know them."""
         return " ".join(map(key_name, self.keys))
 
+    def told(self, *, is_off: bool) -> str:
+        """Give what it does; in brackets where that cannot be done."""
+        return f"({self.title})" if is_off else self.title
+
 
 def key_name(key: str) -> str:
     """Give a key as people know it."""
@@ -89,7 +93,7 @@ _QUIT = {"lines": "quit", "state": "quit", "graph": "quit"}
 
 TIMELINE = (
     Key(("j", "down"), "move(1)", "next row", "Move", "down", _DOWN),
-    Key(("k", "up"), "move(-1)", "previous row", "Move", "up", _UP),
+    Key(("k", "up"), "move(-1)", "previous row", "Move", "", _UP),
     Key(("pagedown", "ctrl+d"), "page(1)", "a page down", "Move"),
     Key(("pageup", "ctrl+u"), "page(-1)", "a page up", "Move"),
     Key(("g", "home"), "first", "first row", "Move"),
@@ -110,9 +114,7 @@ TIMELINE = (
         "branch",
     ),
     Key(("left_curly_bracket",), "jump('fork point', -1)", "fork point above", "Jump"),
-    Key(
-        ("right_curly_bracket",), "jump('fork point', 1)", "fork point below", "Jump", "fork point"
-    ),
+    Key(("right_curly_bracket",), "jump('fork point', 1)", "fork point below", "Jump"),
     Key(("e",), "jump('error', 1)", "next error", "Jump", "error"),
     Key(("E",), "jump('error', -1)", "previous error", "Jump"),
     Key(
@@ -161,6 +163,8 @@ TIMELINE = (
     Key(("l", "right"), "unfold", "unfold; in the inspector next tab", "Rows", "unfold", _ON),
     Key(("H",), "fold_all", "fold everything", "Rows"),
     Key(("L",), "unfold_all", "unfold everything", "Rows"),
+    Key(("f",), "fork", "fork from here: a new branch that the agent resumes", "Fork", "fork"),
+    Key(("Z",), "undo", "the forks that ttdbg made, to undo one", "Fork"),
     Key(("1",), "tab('changes')", "what changed here", "Inspector"),
     Key(("2",), "tab('message')", "the message, a call with its result", "Inspector"),
     Key(("3",), "tab('state')", "the state after this checkpoint", "Inspector"),
@@ -196,8 +200,6 @@ TIMELINE = (
     ),
     Key(("D",), "compare_again", "back to the comparison one came from", "Compare"),
     Key(("x",), "export", "export the branch that ends here, or the state", "Compare", "export"),
-    Key(("f",), "fork", "fork from here: a new branch that the agent resumes", "Fork", "fork"),
-    Key(("Z",), "undo", "the forks that ttdbg made, to undo one", "Fork"),
     Key(("F",), "follow", "follow what is written, or stop to", "View"),
     Key(("s",), "scrubber", "the graph at the top: its marks are told, h l step", "View"),
     Key(("escape",), "tree", "back to the tree; forget the search", "View", "", _TREE),

@@ -39,10 +39,10 @@ from tt_debugger.errors import CannotReadError, TtdbgError
 from tt_debugger.storage.watch import Watch, written_at
 
 if TYPE_CHECKING:
+    from tt_debugger.core.fork.made import Made
     from tt_debugger.tui.comparer import Comparer
     from tt_debugger.tui.exporter import Exporter
     from tt_debugger.tui.forker import Forker
-    from tt_debugger.views.fork import Made
 
 IMPORTED_AHEAD = (
     "tt_debugger.tui.screens.compare",

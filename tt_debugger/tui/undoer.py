@@ -7,38 +7,37 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from textual.message import Message
 from textual.screen import Screen
 
-from tt_debugger.core.fork.writes import FileWritten, LinesWritten, Written
+from tt_debugger.core.fork.made import Made
 from tt_debugger.core.refs import parse_fragment
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import TtdbgError, UsageError, outside_errors
-from tt_debugger.storage.operations import Operation, Operations
-from tt_debugger.views.fork import Made
-
-DONE = "done"
-"""The state of a fork that can be undone, as far as it is known."""
+from tt_debugger.storage.operations import Operations
 
 
 class OperationsRead(Message):
-    """All forks that ttdbg made are known, the newest first."""
+    """All forks that ttdbg made are known, the newest first.
 
-    def __init__(self, made: Sequence[Made]) -> None:
+    `damaged` lines of the operation log cannot be read.
+    """
+
+    def __init__(self, made: Sequence[Made], damaged: int) -> None:
         super().__init__()
         self.made = made
+        self.damaged = damaged
 
 
 class Undone(Message):
-    """A fork was taken back."""
+    """A fork was taken back; it is said what is not there any more."""
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, what_went: str) -> None:
         super().__init__()
-        self.made = made
+        self.what_went = what_went
 
 
 class UndoFailed(Message):
@@ -64,83 +63,50 @@ class Undoer:
         self._screen.run_worker(partial(self._undo, made), thread=True, group="undo")
 
     def _read(self) -> None:
+        from tt_debugger.forking.made import made_of
+
+        operations = Operations()
         try:
-            made = [made_of(each) for each in Operations().all()]
+            made = [made_of(each) for each in operations.all()]
         except TtdbgError as error:
             self._screen.post_message(UndoFailed(error))
             return
-        newest_first = sorted(made, key=lambda each: each.time, reverse=True)
-        self._screen.post_message(OperationsRead(newest_first))
+        newest_first = sorted(made, key=lambda each: each.operation.time, reverse=True)
+        self._screen.post_message(OperationsRead(newest_first, operations.damaged))
 
     def _undo(self, made: Made) -> None:
-        # Which forks were made is asked of each session that is opened; few are undone.
-        from tt_debugger.forking import undo
+        from tt_debugger.forking import undo, what_went
 
+        own = made.operation.id
         try:
             with outside_errors("operation log"):
-                operation = next((each for each in Operations().all() if each.id == made.id), None)
+                operation = next((each for each in Operations().all() if each.id == own), None)
                 if operation is None:
-                    raise UsageError(f"{made.id} is not known any more")
+                    raise UsageError(f"{own} is not known any more")
                 undo(operation)
         except TtdbgError as error:
             self._screen.post_message(UndoFailed(error))
         else:
-            self._screen.post_message(Undone(made))
+            self._screen.post_message(Undone(what_went(operation)))
 
 
 def forks_of(debugger: Debugger) -> Mapping[str, Sequence[Made]]:
     """Give the forks made of a session that are still there, by the checkpoint they begin at."""
+    operations = Operations().of_origin(debugger.location)
+    if not operations:
+        return {}
+    # It is asked of each session that is opened, and few have any.
+    from tt_debugger.forking.made import made_of
+
     found: defaultdict[str, list[Made]] = defaultdict(list)
-    for operation in Operations().of_origin(debugger.location):
-        made = made_of(operation)
+    for operation in operations:
         try:
-            origin = parse_fragment(made.origin.rpartition("#")[2])
+            origin = parse_fragment(operation.origin.rpartition("#")[2])
         except UsageError:
             continue
         session = origin.session and unquote(origin.session)
-        if made.state not in GONE and origin.points and session in {None, debugger.session.id}:
-            found[unquote(origin.points[0].value)].append(made)
+        if origin.points and session in {None, debugger.session.id}:
+            made = made_of(operation)
+            if made.state.is_there:
+                found[unquote(origin.points[0].value)].append(made)
     return found
-
-
-GONE = frozenset(("undone", "gone", "unfinished"))
-"""States of a fork that cannot be opened."""
-
-
-def made_of(operation: Operation) -> Made:
-    """Give a fork as it is told, with what has become of it."""
-    return Made(
-        operation.id,
-        operation.time,
-        operation.origin,
-        operation.location,
-        operation.session,
-        operation.point,
-        operation.resume_command,
-        operation.note,
-        _state(operation),
-    )
-
-
-def _state(operation: Operation) -> str:
-    if operation.undone is not None:
-        return "undone"
-    if not operation.is_finished:
-        return "unfinished"
-    changes = (_change(each) for each in operation.written)
-    return next((change for change in changes if change), DONE)
-
-
-def _change(written: Written) -> str:
-    """Say what has become of something written, as its size tells; empty for nothing."""
-    match written:
-        case FileWritten(path=path, size=size):
-            end = size
-        case LinesWritten(path=path, offset=offset, size=size):
-            end = offset + size
-        case _:
-            return ""
-    try:
-        return "" if Path(path).stat().st_size == end else "changed since"
-    except OSError:
-        return "gone"

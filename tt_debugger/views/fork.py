@@ -12,8 +12,10 @@ from itertools import groupby
 from typing import Any
 
 import msgspec
+from rich.cells import cell_len
 from rich.text import Text
 
+from tt_debugger.core.fork.made import Made, MadeState
 from tt_debugger.core.fork.plan import Draft, Forked
 from tt_debugger.core.fork.told import target_of
 from tt_debugger.core.fork.writes import (
@@ -36,7 +38,7 @@ from tt_debugger.views.code import code_lines, language_of
 from tt_debugger.views.fact import fact_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.raw import raw_lines
-from tt_debugger.views.values import json_text
+from tt_debugger.views.values import cut_left, json_text
 
 SHORTEST_INDENTED = 60
 """Bytes from which a JSON record is shown on several lines."""
@@ -45,30 +47,8 @@ BYTES_SHOWN = 24
 LONGEST_NOTE = 80
 """Characters of a note where it is told in few words."""
 
+_STATE_WIDTH = max(map(len, MadeState)) + 2
 _SIGNS = {How.KEPT: "=", How.CHANGED: "~", How.ADDED: "+"}
-
-
-class Made(msgspec.Struct, frozen=True):
-    """A fork that was made before: of what, what it is, and what has become of it.
-
-    `time` is in seconds since 1970; `state` is a word or two: done, undone, changed since.
-    """
-
-    id: str
-    time: float
-    origin: str
-    location: str
-    session: str
-    point: str
-    resume_command: str
-    note: str | None = None
-    state: str = "done"
-
-    @property
-    def name(self) -> str:
-        """The fork in few words: when it was made, and why."""
-        why = f" · {summary_line(self.note, LONGEST_NOTE)}" if self.note else ""
-        return f"fork of {time_text(self.time)[:16]}{why}"
 
 
 def draft_lines(
@@ -100,8 +80,13 @@ def counts_line(draft: Draft, palette: Palette) -> Text:
     return line
 
 
-def rehearsal_line(palette: Palette, glyphs: Glyphs, *, is_rehearsed: bool) -> Text:
-    """Say whether a draft was read back before anything is written."""
+def rehearsal_line(
+    palette: Palette, glyphs: Glyphs, *, is_rehearsed: bool, is_for_later: bool = False
+) -> Text:
+    """Say whether a draft was read back before anything is written, or is to be."""
+    if is_for_later and not is_rehearsed:
+        later = "large: it is read back once, when it is to be written"
+        return Text(later, palette.change)
     if is_rehearsed:
         return Text.assemble(
             (f"{glyphs.good} ", palette.good),
@@ -111,7 +96,7 @@ def rehearsal_line(palette: Palette, glyphs: Glyphs, *, is_rehearsed: bool) -> T
 
 
 def forked_lines(forked: Forked, palette: Palette) -> Iterator[Text]:
-    """Give where a fork is, and how its agent goes on from it."""
+    """Give where a fork is, how its agent goes on from it, and what one should know."""
     yield fact_line("fork", forked.location, palette)
     yield fact_line("session", forked.session, palette)
     yield Text()
@@ -119,31 +104,73 @@ def forked_lines(forked: Forked, palette: Palette) -> Iterator[Text]:
     yield Text()
     for line in forked.resume_command.split("\n"):
         yield Text(safe_line(line), palette.code)
+    for note in forked.notes:
+        yield Text()
+        yield Text(safe_line(note), palette.dim)
+
+
+def made_name(made: Made) -> str:
+    """Give a fork in few words: when it was made, and why."""
+    return safe_line(f"fork of {time_text(made.operation.time)[:16]}{_why(made)}")
 
 
 def made_lines(made: Sequence[Made], palette: Palette) -> Iterator[Text]:
     """Give the forks of a checkpoint, two lines a fork."""
     for each in made:
-        yield fact_line("forked", time_text(each.time) + _why(each), palette)
-        session = "" if each.session in each.location else f" · {each.session}"
-        yield fact_line("", f"{each.location}{session}", palette)
+        yield fact_line("forked", time_text(each.operation.time) + _why(each), palette)
+        yield fact_line("", _place_of(each), palette)
+
+
+def made_list(
+    made: Sequence[Made], palette: Palette, glyphs: Glyphs, width: int | None = None
+) -> Iterator[Text]:
+    """Give forks as a list, three lines a fork: what it is, where it is, and what it is of.
+
+    Where there is a width, of a place the end is kept, and of a note the beginning.
+    """
+    indent = " " * (max((len(safe_line(each.operation.id)) for each in made), default=0) + 2)
+    for each in made:
+        operation = each.operation
+        line = Text.assemble(
+            (f"{safe_line(operation.id):<{len(indent)}}", palette.code),
+            (f"{time_text(operation.time)[:16]}  ", palette.dim),
+            (f"{each.state:<{_STATE_WIDTH}}", _style_of(each.state, palette)),
+            (safe_line(operation.note or ""), palette.text),
+            no_wrap=True,
+        )
+        line.rstrip()
+        if width is not None and line.cell_len > width:
+            line.truncate(width - cell_len(glyphs.ellipsis))
+            line.append(glyphs.ellipsis, palette.dim)
+        yield line
+        for word, place in (("", _place_of(each)), ("of ", operation.origin)):
+            text = safe_line(place)
+            if width is not None:
+                text = cut_left(text, max(width - len(indent) - len(word), 0), glyphs)
+            yield Text.assemble(indent, (word, palette.dim), (text, palette.text), no_wrap=True)
 
 
 def operation_lines(made: Made, palette: Palette) -> Iterator[Text]:
     """Give all that is known of a fork, a line a fact."""
+    operation = made.operation
     facts = (
-        ("made", time_text(made.time)),
+        ("made", time_text(operation.time)),
         ("state", made.state),
-        ("note", made.note),
-        ("of", made.origin),
-        ("fork", made.location),
-        ("session", made.session),
-        ("go on", made.resume_command),
-        ("id", made.id),
+        ("note", operation.note),
+        ("of", operation.origin),
+        ("fork", operation.location),
+        ("session", operation.session),
+        ("go on", operation.resume_command),
+        ("id", operation.id),
     )
     for name, value in facts:
         if value:
             yield fact_line(name, value, palette)
+
+
+def damage_text(damaged: int) -> str:
+    """Say how many lines of the operation log cannot be read, empty for none."""
+    return f"{counted(damaged, 'line')} of the operation log cannot be read" if damaged else ""
 
 
 def _ways_of(write: Write) -> Iterator[How]:
@@ -157,12 +184,29 @@ def _ways_of(write: Write) -> Iterator[How]:
             yield from (each.how for each in inserts)
         case NewKeys(keys=keys):
             yield from (each.how for each in keys)
-        case NewBranch(files=files):
-            yield from (How.KEPT, *([How.ADDED] if files else []))
+        case NewBranch(has_commit=has_commit):
+            yield from (How.KEPT, *([How.ADDED] if has_commit else []))
 
 
 def _why(made: Made) -> str:
-    return f" · {summary_line(made.note, LONGEST_NOTE)}" if made.note else ""
+    note = made.operation.note
+    return f" · {summary_line(note, LONGEST_NOTE)}" if note else ""
+
+
+def _place_of(made: Made) -> str:
+    """Give where a fork is, with its session where the place does not name it."""
+    place, session = made.operation.location, made.operation.session
+    return place if session in place else f"{place} · {session}"
+
+
+def _style_of(state: MadeState, palette: Palette) -> str:
+    match state:
+        case MadeState.DONE:
+            return palette.good
+        case MadeState.UNDONE | MadeState.GONE:
+            return palette.dim
+        case MadeState.UNFINISHED | MadeState.CHANGED:
+            return palette.change
 
 
 class _Drawing:
@@ -228,7 +272,7 @@ class _Drawing:
 
     def _branch(self, branch: NewBranch) -> Iterator[Text]:
         yield self._kept(f"all of commit {branch.base}")
-        if not branch.files:
+        if not branch.has_commit:
             return
         yield self._title(How.ADDED, f"commit by {branch.author} <{branch.email}>", None)
         message = (Text(safe_line(line)) for line in branch.message.strip().split("\n"))

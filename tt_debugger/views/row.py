@@ -96,7 +96,7 @@ class RowView(msgspec.Struct, frozen=True):
     marks: Mapping[int, str] = msgspec.field(default_factory=dict[int, str])
     """The name of the mark that a row has."""
     forks: Mapping[int, int] = msgspec.field(default_factory=dict[int, int])
-    """How many forks were made from a row."""
+    """How many forks were made from a row, or from those that its line stands for."""
 
     def text(self, session: Session, row: int, lanes: LaneRow, width: int | None = None) -> Text:
         """Give a row as one line: exactly `width` cells, or as long as it is without a width."""
@@ -164,6 +164,9 @@ class RowView(msgspec.Struct, frozen=True):
         if fold.failed:
             sign = f"{self.glyphs.bad} {counted(fold.failed, 'error')}"
             parts.append((sign, self.palette.bad))
+        forks = self.forks.get(fold.first)
+        if forks:
+            parts.append((f"{self.glyphs.forked} {counted(forks, 'fork')}", self.palette.add))
         if fold.is_branch and fold.ended is not None:
             parts.append((f"ended {clock_text(fold.ended)}", self.palette.dim))
         line.append(" ")

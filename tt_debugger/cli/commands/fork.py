@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, location, opened
 from tt_debugger.cli.session_json import VERSION
-from tt_debugger.core.changes import Append, Change, Put, State, written_paths
-from tt_debugger.core.paths import Path, dotted, value_at
-from tt_debugger.core.tree import NO_ROW
+from tt_debugger.core.between import is_same
+from tt_debugger.core.changes import Change, Put, State
+from tt_debugger.core.paths import Path, value_at
+from tt_debugger.core.refs import quoted
+from tt_debugger.core.text import safe_line, safe_text
 from tt_debugger.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,27 +65,18 @@ class Asked:
         if path is None:
             for each in edits_between(before, after):
                 self._add(each)
-        elif after != before:
+        elif not is_same(before, after):
             self._add(Put(path, after))
 
     def _path_of_message(self) -> Path | None:
-        """Give the path of the one message that the checkpoint put, None where it is not one."""
-        debugger, asked = self._debugger, self._at.asked
-        parent = debugger.session.parents[asked]
-        before = None if parent == NO_ROW else debugger.state(parent)
-        put = [
-            path
-            for path in written_paths(debugger.changes(asked), before)
-            if len(path) == 2 and path[0] == "messages"  # noqa: PLR2004 - one of the list
-        ]
-        if len(put) != 1:
-            return None
-        try:
-            # The fork may go on from another row, where it may stand elsewhere.
-            stands = value_at(self._state, put[0]) == value_at(debugger.state(asked), put[0])
-        except KeyError:
-            return None
-        return put[0] if stands else None
+        """Give the path of the one message of the checkpoint, None where it is not one."""
+        from tt_debugger.core.fork.edits import stands
+        from tt_debugger.forking.put import messages_at
+
+        found = messages_at(self._debugger, self._at)
+        # What was edited before may have moved it.
+        is_one = len(found) == 1 and stands(self._state, self._at.state, found[0])
+        return found[0] if is_one else None
 
     def _add(self, edit: Change) -> None:
         from tt_debugger.core.fork.edits import edited
@@ -99,6 +92,17 @@ def _order(path: Path) -> tuple[tuple[bool, int, str], ...]:
     )
 
 
+class _AgentOption(click.Option):
+    """Names the agents where help is asked for: it takes all formats to know them."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Give the option with its help."""
+        from tt_debugger.forking import composing
+
+        self.help = f"For another agent: {', '.join(composing())}."
+        return super().get_help_record(ctx)
+
+
 @click.command("fork")
 @location
 @click.option("--set", "puts", metavar="PATH=JSON", multiple=True, help="Put a value at a path.")
@@ -107,7 +111,7 @@ def _order(path: Path) -> tuple[tuple[bool, int, str], ...]:
 @click.option("--edit", is_flag=True, help="Edit the message, else the state, in $EDITOR.")
 @click.option("--note", metavar="TEXT", help="Why: kept with the fork.")
 @click.option("--to", "target", metavar="PLACE", help="Where to write it: a file, a branch name.")
-@click.option("--as", "agent", metavar="FORMAT", help="For another agent: pi, tau, claude, codex.")
+@click.option("--as", "agent", cls=_AgentOption, metavar="FORMAT")
 @click.option("--in-place", is_flag=True, help="A branch in the session itself, where it can.")
 @click.option("--dry-run", is_flag=True, help="Show the exact records, and write nothing.")
 @json_option
@@ -146,44 +150,51 @@ def command(  # noqa: PLR0913 - one for each option
         asked.drop([parse_path(each) for each in drops])
         if edit:
             asked.edit()
-        if message is not None:
+        # Another agent is told in its own words, whatever the format of this one.
+        if message is not None and agent is None:
             asked.say(message)
         wish = Wish(note, target, in_place)
         if agent is None:
             draft = drafted(debugger, at, asked.edits, wish)
         else:
-            draft = composed(debugger, at, agent, asked.edits, wish)
+            draft = composed(debugger, at, agent, asked.edits, wish, said=message)
         _narrate(debugger, at, draft)
+        is_told = dry_run and not as_json
+        for each in () if is_told else draft.draft.notes:
+            output.narrate(each)
         written = None if dry_run else forked(draft)
     _answer(draft, written, as_json=as_json)
 
 
 def _edited_by_hand(value: State) -> Any:
     """Let the user edit a value as JSON. Raises UsageError where nothing good comes back."""
+    from tt_debugger.forking.editor import edited_outside
+
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    try:
-        changed = click.edit(text, extension=".json")
-    except click.ClickException as error:
-        raise UsageError(error.message, "EDITOR names the editor to use") from error
+    changed = edited_outside(text, ".json")
     if changed is None:
         raise UsageError("nothing was saved in the editor: nothing is written")
     try:
-        return json.loads(changed)
-    except ValueError as error:
+        after: Any = json.loads(changed)
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"what was saved is no JSON: {error}", "nothing is written") from error
+    if isinstance(value, dict) and not isinstance(after, dict):
+        raise UsageError("what was saved is no object, as it was before", "nothing is written")
+    return cast("Any", after)
 
 
 def _narrate(debugger: Debugger, at: Standing, draft: Drafted) -> None:
     """Say what is otherwise than one may expect."""
+    from tt_debugger.core.fork.edits import told_edit
+
     if at.row != at.asked:
+        asked, row = (debugger.session.ids[each] for each in (at.asked, at.row))
         output.narrate(
-            f"a tool call is kept with its result: forking at {debugger.session.ids[at.row]}"
-            f" instead of {debugger.session.ids[at.asked]}"
+            f"a tool call is kept with its result: forking at {row} instead of {asked}"
+            f"; {quoted(asked)}~ is before the call"
         )
     for edit in draft.plan.edits:
-        output.narrate(f"edited: {dotted(edit.path)}{'[-]' if isinstance(edit, Append) else ''}")
-    for note in draft.draft.notes:
-        output.narrate(note)
+        output.narrate(told_edit(at.state, edit))
 
 
 def _answer(drafted: Drafted, written: Forked | None, *, as_json: bool) -> None:
@@ -209,8 +220,9 @@ def _answer(drafted: Drafted, written: Forked | None, *, as_json: bool) -> None:
         return
     if written is None:
         output.lines(_dry_lines(drafted))
+        output.narrate("nothing was written")
         return
-    output.plain_lines([ref_of(draft), draft.resume_command])
+    output.plain_lines([safe_line(ref_of(draft)), safe_text(draft.resume_command)])
     output.narrate(f"`ttdbg undo {written.operation}` takes it back")
 
 

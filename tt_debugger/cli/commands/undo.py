@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +14,9 @@ from tt_debugger.core.text import safe_line
 from tt_debugger.errors import UsageError
 
 if TYPE_CHECKING:
-    from tt_debugger.storage.operations import Operation
+    from tt_debugger.core.fork.made import Made
+    from tt_debugger.core.fork.operation import Operation
+    from tt_debugger.storage.operations import Operations
 
 
 @click.command("undo")
@@ -35,11 +36,13 @@ def command(name: str | None, *, lists: bool, as_json: bool) -> None:
     if lists:
         if name is not None:
             raise UsageError("--list lists all operations", "leave out the name, or --list")
-        _list(operations.all(), as_json=as_json)
+        _list(operations, as_json=as_json)
         return
     chosen = operations.newest() if name is None else operations.named(name)
     if chosen is None:
         raise UsageError("there is nothing to undo", "`ttdbg undo --list` lists what was written")
+    if name is None:
+        _narrate_unfinished(operations, chosen)
     undo(chosen)
     if as_json:
         output.json_line({"ttdbg": VERSION, "undone": chosen.id, "location": chosen.location})
@@ -47,19 +50,38 @@ def command(name: str | None, *, lists: bool, as_json: bool) -> None:
         output.narrate(safe_line(f"undone: {what_went(chosen)}"))
 
 
-def _list(operations: Sequence[Operation], *, as_json: bool) -> None:
+def _narrate_unfinished(operations: Operations, chosen: Operation) -> None:
+    """Say which later forks cannot be undone, since nobody knows what there is of them."""
+    for each in operations.all():
+        if each.time >= chosen.time and not each.is_finished and each.undone is None:
+            output.narrate(
+                f"{each.id} was made later but never finished, so it is passed over:"
+                f" look at {each.location} yourself"
+            )
+
+
+def _list(operations: Operations, *, as_json: bool) -> None:
+    """List all operations, the newest last, and say what cannot be listed."""
+    from tt_debugger.forking.made import made_of
+    from tt_debugger.views.fork import damage_text, made_list
+
+    made = [made_of(each) for each in operations.all()]
     if as_json:
-        listed = [_operation_json(each) for each in operations]
-        output.json_line({"ttdbg": VERSION, "operations": listed})
+        output.json_line({"ttdbg": VERSION, "operations": [_made_json(each) for each in made]})
     else:
-        output.plain_lines(_lines(operations))
+        output.lines(made_list(made, output.palette(), output.glyphs(), output.width()))
+        if not made:
+            output.narrate("nothing was written by ttdbg yet")
+    if operations.damaged:
+        output.narrate(damage_text(operations.damaged))
 
 
-def _operation_json(operation: Operation) -> dict[str, Any]:
+def _made_json(made: Made) -> dict[str, Any]:
+    operation = made.operation
     return {
         "id": operation.id,
         "time": iso_time(operation.time),
-        "state": _state_of(operation),
+        "state": made.state,
         "origin": operation.origin,
         "location": operation.location,
         "session": operation.session,
@@ -67,17 +89,3 @@ def _operation_json(operation: Operation) -> dict[str, Any]:
         "resume_command": operation.resume_command,
         "note": operation.note,
     }
-
-
-def _state_of(operation: Operation) -> str:
-    if operation.undone is not None:
-        return "undone"
-    return "done" if operation.is_finished else "unfinished"
-
-
-def _lines(operations: Sequence[Operation]) -> Iterator[str]:
-    for each in operations:
-        note = f"  {each.note}" if each.note else ""
-        told = f"{each.id}  {iso_time(each.time)}  {_state_of(each):10}  {each.location}{note}"
-        yield safe_line(told)
-        yield safe_line(f"    from {each.origin}")

@@ -60,6 +60,10 @@ def refuse_parted(plan: Plan) -> None:
 
     Raises UsageError. What was parted in the original stays so.
     """
+    if "messages" in plan.state and "messages" not in plan.wanted:
+        raise UsageError(
+            "messages cannot be taken away as a whole", "take away the ones that are to go"
+        )
     lost = _alone(plan.wanted) - _alone(plan.state)
     if lost:
         names = ", ".join(sorted(each for _, each in lost))

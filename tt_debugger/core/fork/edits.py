@@ -13,14 +13,19 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger.core.changes import Append, Change, Drop, Put, State, fold
+from tt_debugger.core.between import keys_between
+from tt_debugger.core.changes import Append, Change, Drop, Put, State, fold, written_paths
 from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.messages import Said, is_message, read_message
 from tt_debugger.core.paths import Key, Path, dotted, parse_pointer, value_at
+from tt_debugger.core.text import summary_line
 from tt_debugger.errors import UsageError
 
 BEHIND_LAST = "-"
 """The place behind the last item of a list (RFC 6901)."""
-_PART = re.compile(r'\.?([^.\[\]]+)|\[(-?\d+|-)\]|\[("(?:[^"\\]|\\.)*")\]')
+_LISTS = (("messages",), ("values", "messages"))
+"""Where messages stand in a state that is written as a whole."""
+_PART = re.compile(r'\.?([^.\[\]]+)|\[(-?\d{1,9}|-)\]|\[("(?:[^"\\]|\\.)*")\]')
 
 
 def parse_path(text: str) -> Path:
@@ -31,7 +36,7 @@ def parse_path(text: str) -> Path:
     place = 0
     while place < len(text):
         part = _PART.match(text, place)
-        if part is None:
+        if part is None or (part[3] and _decoded(part[3]) is None):
             raise UsageError(
                 f"{text!r} is no path", "write it like messages[3].content or /messages/3/content"
             )
@@ -40,9 +45,17 @@ def parse_path(text: str) -> Path:
     return tuple(parts)
 
 
+def _decoded(text: str) -> str | None:
+    """Give the text that a JSON text is, None where it is none."""
+    try:
+        return msgspec.json.decode(text, type=str)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return None
+
+
 def _key_of(name: str | None, index: str | None, quoted: str | None) -> Key:
     if quoted is not None:
-        return str(msgspec.json.decode(quoted))
+        return _decoded(quoted) or ""
     if index is not None:
         return int(index) if index.isdecimal() else index
     return name or ""
@@ -91,13 +104,29 @@ def edited(state: State, edits: Iterable[Change]) -> State:
 
 def edits_between(before: State, after: State) -> tuple[Change, ...]:
     """Give the edits that make one state of another, key by key of its top."""
-    changes: list[Change] = [Drop((key,)) for key in before if key not in after]
-    changes += [
-        Put((key,), value)
-        for key, value in after.items()
-        if key not in before or before[key] != value
-    ]
-    return tuple(changes)
+    keys = keys_between(before, after)
+    drops = (Drop((key,)) for key in keys if key not in after)
+    return (*drops, *(Put((key,), after[key]) for key in keys if key in after))
+
+
+def messages_put(changes: Iterable[Change], before: State, after: State) -> tuple[Path, ...]:
+    """Give the paths of the messages that a checkpoint put into a state."""
+    found: dict[Path, None] = {}
+    for written in written_paths(changes, before):
+        for path in (written, *((*written, *keys) for keys in _LISTS)):
+            value = _value_or_none(after, path)
+            if is_message(as_map(value)):
+                found[path] = None
+            elif as_list(value) and is_message(as_map(as_list(value)[-1])):
+                # Of a list that is written as a whole, what is new stands at its end.
+                found[*path, len(as_list(value)) - 1] = None
+    return tuple(found)
+
+
+def stands(state: State, other: State, path: Path) -> bool:
+    """Tell whether the same value is at a path of two states."""
+    value = _value_or_none(state, path)
+    return value is not None and value == _value_or_none(other, path)
 
 
 def _resolved(state: State, path: Path) -> Path:
@@ -131,3 +160,32 @@ def _at(state: State, path: Path) -> Any:
         raise UsageError(
             f"there is no {dotted(path)} in the state", f"there are: {keys}" if keys else None
         ) from None
+
+
+def _value_or_none(state: State, path: Path) -> Any:
+    try:
+        return value_at(state, path)
+    except KeyError:
+        return None
+
+
+def told_edit(state: State, edit: Change) -> str:
+    """Say in a line what an edit does to a state."""
+    match edit:
+        case Append(path=path, value=value):
+            said = read_message(value)
+            texts = " ".join(each.text for each in said.parts if isinstance(each, Said))
+            who = f"{said.role}: {summary_line(texts)}" if texts else "an item"
+            return f"added to {dotted(path)}: {who}"
+        case Drop(path=path):
+            return f"taken away: {dotted(path)}"
+        case Put(path=path) if _is_new(state, path):
+            known = ", ".join(map(str, as_map(_value_or_none(state, path[:-1]))))
+            return f"new: {dotted(path)}; there were {known or 'no others'}"
+        case _:
+            return f"edited: {dotted(edit.path)}"
+
+
+def _is_new(state: State, path: Path) -> bool:
+    above = _value_or_none(state, path[:-1])
+    return isinstance(above, dict) and str(path[-1]) not in above

@@ -13,6 +13,11 @@ def uuid4(fresh: Fresh) -> str:
     return str(uuid.UUID(bytes=fresh(16), version=4))
 
 
+def uuid4_hex(fresh: Fresh) -> str:
+    """Give a random UUID without its hyphens."""
+    return uuid4(fresh).replace("-", "")
+
+
 def uuid7(time: float, fresh: Fresh) -> str:
     """Give a UUID that sorts by its time, in seconds since 1970 (RFC 9562)."""
     stamp = int(time * 1000).to_bytes(6, "big")

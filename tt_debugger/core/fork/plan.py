@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from tt_debugger.core.between import keys_between
 from tt_debugger.core.changes import Change, State
 from tt_debugger.core.fork.writes import Write
 
@@ -17,15 +18,13 @@ Fresh = Callable[[int], bytes]
 class Plan(msgspec.Struct, frozen=True):
     """A fork as it is wanted.
 
-    `row` is the checkpoint that it goes on from, `asked` the one that was named: the two differ
-    where a tool call would be parted from its result. `state` is the recorded state at `row`,
-    `wanted` that state after the `edits`. `origin` names the original with its ref, `note` is why
-    one forks. `time` is in seconds since 1970; ids are made of it and of what `fresh` gives.
-    `target` is where the fork is to be written, None for the format's own choice.
+    `row` is the checkpoint that it goes on from. `state` is the recorded state at `row`, `wanted`
+    that state after the `edits`. `origin` names the original with its ref, `note` is why one
+    forks. `time` is in seconds since 1970; ids are made of it and of what `fresh` gives. `target`
+    is where the fork is to be written, None for the format's own choice.
     """
 
     row: int
-    asked: int
     state: State
     wanted: State
     edits: tuple[Change, ...]
@@ -45,7 +44,8 @@ class Draft(msgspec.Struct, frozen=True):
     there, or the lines of a program that do so. `notes` say what is otherwise than one may
     expect, one sentence each. `own` are the keys of the state that tell of the session itself,
     and so are the fork's own: all others are as the plan wants them. `agent` is the program that
-    writes such sessions, empty where there is none.
+    writes such sessions, empty where there is none. `is_read_back` says that the format has
+    read back itself what it would write.
     """
 
     writes: tuple[Write, ...]
@@ -56,6 +56,7 @@ class Draft(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     agent: str = ""
+    is_read_back: bool = False
 
 
 class Forked(msgspec.Struct, frozen=True):
@@ -67,6 +68,7 @@ class Forked(msgspec.Struct, frozen=True):
     resume_command: str
     operation: str
     """The id under which it can be undone."""
+    notes: tuple[str, ...] = ()
 
 
 def other_edits(plan: Plan) -> dict[str, Any]:
@@ -74,9 +76,8 @@ def other_edits(plan: Plan) -> dict[str, Any]:
 
     A key that is gone has the value UNSET.
     """
-    before, after = plan.state, plan.wanted
     return {
-        key: after.get(key, msgspec.UNSET)
-        for key in (*before, *(each for each in after if each not in before))
-        if key != "messages" and before.get(key, msgspec.UNSET) != after.get(key, msgspec.UNSET)
+        key: plan.wanted.get(key, msgspec.UNSET)
+        for key in keys_between(plan.state, plan.wanted)
+        if key != "messages"
     }

@@ -15,6 +15,7 @@ import msgspec
 
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.messages import (
+    ROLES_OF_ASSISTANT,
     Call,
     Failure,
     Image,
@@ -75,6 +76,13 @@ def talk_of(state: Any) -> Talk:
     return Talk(
         turns, losses, **{key: text for key, text in texts.items() if isinstance(text, str)}
     )
+
+
+def with_said(talk: Talk, text: str | None) -> Talk:
+    """Give a talk in which the user says one thing more, None for nothing."""
+    if text is None:
+        return talk
+    return msgspec.structs.replace(talk, turns=(*talk.turns, Turn(Speaker.USER, (Said(text),))))
 
 
 Fit = Callable[[Part], tuple[Part | None, str]]
@@ -181,7 +189,7 @@ def _turns_of(reading: Reading, message: dict[str, Any], lost: Counter[str]) -> 
             case _:
                 lost["part of an unknown kind"] += 1
     if said:
-        is_assistant = reading.role in _ANSWERING
+        is_assistant = reading.role in ROLES_OF_ASSISTANT
         model, provider = message.get("model"), message.get("provider")
         yield Turn(
             Speaker.ASSISTANT if is_assistant else Speaker.USER,
@@ -190,9 +198,6 @@ def _turns_of(reading: Reading, message: dict[str, Any], lost: Counter[str]) -> 
             model if is_assistant and isinstance(model, str) else None,
             provider if is_assistant and isinstance(provider, str) else None,
         )
-
-
-_ANSWERING = frozenset(("assistant", "ai", "AIMessage", "model"))
 
 
 def _without_others(result: Result, lost: Counter[str]) -> Result:

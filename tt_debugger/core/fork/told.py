@@ -58,7 +58,7 @@ def _told(write: Write) -> Iterator[Told]:
         case NewBranch():
             files = {name: _plain(value) for name, value in write.files.items()}
             about = {"branch": write.branch, "base": write.base, "files": files}
-            if write.files or write.message:
+            if write.has_commit:
                 about |= {"message": write.message, "author": write.author}
             yield Told(How.ADDED, None, about)
 

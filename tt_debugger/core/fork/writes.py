@@ -129,6 +129,11 @@ class NewBranch(msgspec.Struct, frozen=True, tag="branch"):
     email: str
     time: int
 
+    @property
+    def has_commit(self) -> bool:
+        """Whether it ends in a commit of its own, and not at its base."""
+        return bool(self.files or self.message)
+
 
 Write = NewFile | MoreLines | IndexLine | NewRows | NewKeys | NewBranch
 

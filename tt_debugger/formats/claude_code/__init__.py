@@ -23,6 +23,7 @@ from tt_debugger.store import Match, Probe
 if TYPE_CHECKING:
     from tt_debugger.core.fork.plan import Draft, Plan
     from tt_debugger.core.fork.talk import Talk
+    from tt_debugger.core.messages import Part
 
 
 class ClaudeCode(JsonlFile):
@@ -91,12 +92,11 @@ class ClaudeCode(JsonlFile):
         return self._read(offset, length)
 
     @classmethod
-    def fitted(cls, talk: Talk) -> Talk:
-        """Give what of a talk the agent can go on from."""
-        from tt_debugger.core.fork.talk import fitted
+    def fit(cls, part: Part) -> tuple[Part | None, str]:
+        """Give a part of a talk as the agent can go on from it."""
         from tt_debugger.formats.claude_code.compose import fit
 
-        return fitted(talk, fit)
+        return fit(part)
 
     @classmethod
     def composed(cls, talk: Talk, plan: Plan, home: Path) -> Draft:

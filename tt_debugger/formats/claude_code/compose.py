@@ -13,11 +13,13 @@ from tt_debugger.core.fork.plan import Draft, Plan
 from tt_debugger.core.fork.talk import Speaker, Talk, Turn, with_object
 from tt_debugger.core.fork.writes import NewFile
 from tt_debugger.core.messages import Call, Image, Part, Result, Said, Thought
+from tt_debugger.formats.claude_code.replay import SYNTHETIC
 from tt_debugger.formats.shared.fork_files import line_of, new_place, resumed_in
+from tt_debugger.formats.shared.fork_origin import OURS, told_origin
 
 _LONGEST_SLUG = 200
-_NO_MODEL = "<synthetic>"
-"""What the agent itself writes where no model answered."""
+"""Of a longer one only how it begins is known, and not which folder is its own."""
+_LAST_OF_ONE_UNIT = 0xFFFF
 
 
 def fit(part: Part) -> tuple[Part | None, str]:
@@ -27,9 +29,9 @@ def fit(part: Part) -> tuple[Part | None, str]:
             # It takes only thoughts that it signed itself.
             return None, "thought"
         case Call(id=name):
-            return msgspec.structs.replace(with_object(part), id=call_id(name)), ""
+            return msgspec.structs.replace(with_object(part), id=_call_id(name)), ""
         case Result(call=call):
-            return msgspec.structs.replace(part, call=call_id(call)), ""
+            return msgspec.structs.replace(part, call=_call_id(call)), ""
         case _:
             return part, ""
 
@@ -60,7 +62,12 @@ def composed(talk: Talk, plan: Plan, home: Path) -> Draft:
     leaf = records[-1]["uuid"] if records else ""
     title = talk.title or "session of another agent"
     records += (
-        {"type": "custom-title", "customTitle": f"{title} (fork)", "sessionId": session},
+        {
+            "type": "custom-title",
+            "customTitle": f"{title} (fork)",
+            "sessionId": session,
+            OURS: told_origin(plan),
+        },
         {
             "type": "last-prompt",
             "lastPrompt": _last_prompt(talk),
@@ -68,8 +75,10 @@ def composed(talk: Talk, plan: Plan, home: Path) -> Draft:
             "sessionId": session,
         },
     )
-    path = new_place(home / slug_of(cwd), f"{session}.jsonl", plan.target)
-    named = session if plan.target is None else path
+    slug = _slug_of(cwd)
+    path = new_place(home / slug[:_LONGEST_SLUG], f"{session}.jsonl", plan.target)
+    is_found = plan.target is None and len(slug) <= _LONGEST_SLUG
+    named = session if is_found else path
     return Draft(
         (NewFile(path, tuple(map(line_of, records)), makes_folders=True),),
         path,
@@ -80,9 +89,12 @@ def composed(talk: Talk, plan: Plan, home: Path) -> Draft:
     )
 
 
-def slug_of(cwd: str) -> str:
-    """Give the name of a project's folder; of a long path only how it begins is known."""
-    return re.sub(r"[^A-Za-z0-9]", "-", cwd)[:_LONGEST_SLUG]
+def _slug_of(cwd: str) -> str:
+    """Give the name of a project's folder: its path, in which each UTF-16 unit counts."""
+    return "".join(
+        each if each.isascii() and each.isalnum() else "-" * (1 + (ord(each) > _LAST_OF_ONE_UNIT))
+        for each in cwd
+    )
 
 
 def _last_prompt(talk: Talk) -> str:
@@ -106,7 +118,7 @@ def _answer(turn: Turn, plan: Plan) -> dict[str, Any]:
         "id": f"msg_{plan.fresh(12).hex()}",
         "type": "message",
         "role": "assistant",
-        "model": turn.model or _NO_MODEL,
+        "model": turn.model or SYNTHETIC,
         "content": [_block(each) for each in turn.parts],
         "stop_reason": "tool_use" if calls else "end_turn",
         "stop_sequence": None,
@@ -138,6 +150,6 @@ def _block(part: Part) -> dict[str, Any]:
             return {"type": "text", "text": str(part)}
 
 
-def call_id(name: str | None) -> str:
+def _call_id(name: str | None) -> str:
     """Give the id of a call in the letters that the provider takes."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name or "call")

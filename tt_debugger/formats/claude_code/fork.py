@@ -7,24 +7,25 @@ what several tools did side by side (measured with 1.0.120, 2.0.76, 2.1.19 and 2
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from tt_debugger.core.changes import Append, Change
-from tt_debugger.core.fork.minting import stamp, uuid4
+from tt_debugger.core.fork.minting import uuid4
 from tt_debugger.core.fork.plan import Draft, Plan, other_edits
-from tt_debugger.core.fork.writes import How, MoreLines, NewFile, Record
-from tt_debugger.core.json import as_list, as_map, text_or_none
+from tt_debugger.core.fork.writes import How, NewFile, Record
+from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.model import Aside
 from tt_debugger.core.replay import Replay
-from tt_debugger.errors import UnsupportedError, UsageError
+from tt_debugger.core.text import summary_line
+from tt_debugger.errors import UnsupportedError
 from tt_debugger.formats.claude_code.entries import entry_of, text_in
+from tt_debugger.formats.claude_code.fork_chain import Names, chained, timed
 from tt_debugger.formats.claude_code.forked_path import (
-    Holds,
+    HoldsBytes,
     Way,
     Written,
     is_boundary,
@@ -32,15 +33,18 @@ from tt_debugger.formats.claude_code.forked_path import (
 )
 from tt_debugger.formats.claude_code.heads import is_prompt
 from tt_debugger.formats.shared.context import MESSAGES
-from tt_debugger.formats.shared.fork_files import line_of, place_for, resumed_in
-from tt_debugger.storage.compressed import CompressedFile, opened
-from tt_debugger.storage.stdin import STDIN
+from tt_debugger.formats.shared.fork_files import (
+    WITHOUT_IN_PLACE,
+    line_of,
+    place_for,
+    refuse_target,
+    resumed_in,
+)
+from tt_debugger.formats.shared.fork_origin import OURS, told_origin
+from tt_debugger.formats.shared.fork_paths import title_wanted
+from tt_debugger.formats.shared.forked_entries import more_lines
 
 _SNAPSHOT = "file-history-snapshot"
-_ONLY_NEW_FILE = "fork it into a new file"
-_READ_AT_ONCE = 1 << 20
-_ENVELOPE = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "entrypoint")
-"""What a new line has as its neighbour has it."""
 
 
 def said(text: str) -> Change:
@@ -48,171 +52,41 @@ def said(text: str) -> Change:
     return Append(MESSAGES, {"role": "user", "content": text})
 
 
-def draft(store: Holds, replay: Replay, plan: Plan) -> Draft:
+def draft(store: HoldsBytes, replay: Replay, plan: Plan) -> Draft:
     """Give what a fork would write: a new session, or in place lines that branch off.
 
     Raises UnsupportedError, UsageError.
     """
-    title = _title_wanted(plan)
+    title = title_wanted(other_edits(plan), "Claude Code")
     way = Way(store, replay, plan)
     if plan.in_place:
         if title is not None:
-            raise UnsupportedError("a branch in place has no title of its own", _ONLY_NEW_FILE)
+            raise UnsupportedError("a branch in place has no title of its own", WITHOUT_IN_PLACE)
         return _in_place(way, plan)
     return _new_session(way, plan, title)
 
 
-def _title_wanted(plan: Plan) -> str | None:
-    """Give the title that was asked for; other keys cannot be set."""
-    edits = other_edits(plan)
-    title = edits.pop("title", None)
-    for key in edits:
-        raise UnsupportedError(
-            f"{key} cannot be set in a session of Claude Code: only messages and the title can",
-            "set it when the agent goes on",
-        )
-    if title is not None and not (isinstance(title, str) and title.strip()):
-        raise UsageError("a title is a text")
-    return title
-
-
-class _Names:
-    """New uuids for old ones, the same wherever an old one is named."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._new: dict[str, str] = {}
-        self._given: set[str] = set()
-
-    def fresh(self) -> str:
-        """Give a new uuid."""
-        return uuid4(self._plan.fresh)
-
-    def meant_by(self, old: str) -> str:
-        """Give the new uuid of what an old one names; in place only copies have one."""
-        if old not in self._new and not self._plan.in_place:
-            self._new[old] = self.fresh()
-        return self._new.get(old, old)
-
-    def of_line(self, olds: Sequence[str]) -> str:
-        """Give the new uuid of a line, which no other line has."""
-        if not olds or olds[-1] in self._given:
-            return self.fresh()
-        own = self.fresh()
-        for each in olds:
-            self._given.add(each)
-            self._new[each] = own
-        return own
-
-
-def _chained(
-    way: Way, lines: Sequence[Written], names: _Names, session: str, parent: str | None
-) -> None:
-    """Let each line hang on the one before, under its new name."""
-    own = [names.of_line(each.old_ids) for each in lines]
-    for place, line in enumerate(lines):
-        if line.how is How.ADDED:
-            _put_around(line, _neighbour(way, lines, place))
-        _remap(line, names)
-        if line.begins_with is not None:
-            parent = line.begins_with
-        if is_boundary({"subtype": line.value("subtype")}):
-            line.put("parentUuid", None)
-            line.put("logicalParentUuid", parent)
-        else:
-            line.put("parentUuid", parent)
-        line.put("uuid", own[place])
-        if line.value("isSidechain") is not False:
-            line.put("isSidechain", value=False)
-            line.drop("agentId")
-        if not way.plan.in_place:
-            line.put("sessionId", session)
-            if "session_id" in line.fields:
-                line.put("session_id", session)
-            if line.old_ids:
-                origin = {"sessionId": way.origin_of(line.row), "messageUuid": line.old_ids[-1]}
-                line.put("forkedFrom", origin)
-        parent = own[place]
-
-
-def _neighbour(way: Way, lines: Sequence[Written], place: int) -> Mapping[str, Any]:
-    """Give the line before one that is new, or the next one that is not."""
-    if place:
-        return lines[place - 1].fields
-    told = (each.fields for each in lines if each.how is not How.ADDED)
-    return next(told, way.records[way.rows[-1]][-1] if way.rows else {})
-
-
-def _put_around(line: Written, neighbour: Mapping[str, Any]) -> None:
-    """Give a new line what its neighbour says of the session, and its time."""
-    around = {key: neighbour[key] for key in _ENVELOPE if key in neighbour}
-    time = neighbour.get("timestamp")
-    line.fields = {"parentUuid": None, **around, **line.fields, "uuid": None, "timestamp": time}
-
-
-def _remap(line: Written, names: _Names) -> None:
-    """Let a line name others by their new uuids."""
-    for key in ("logicalParentUuid", "sourceToolAssistantUUID", "leafUuid"):
-        old = text_or_none(line.value(key))
-        if old is not None:
-            line.put(key, names.meant_by(old))
-    replaced = line.value("supersedesUuids")
-    if isinstance(replaced, list):
-        olds = [each for each in as_list(replaced) if isinstance(each, str)]
-        line.put("supersedesUuids", [names.meant_by(each) for each in olds])
-    about = as_map(line.value("compactMetadata"))
-    segment = as_map(about.get("preservedSegment"))
-    if segment:
-        ends = {
-            key: names.meant_by(each) if key.endswith("Uuid") and isinstance(each, str) else each
-            for key, each in segment.items()
-        }
-        line.put("compactMetadata", {**about, "preservedSegment": ends})
-
-
-def _timed(way: Way, lines: Sequence[Written]) -> None:
-    """Give the last line the time of the fork, or a later one than all others; others keep theirs.
-
-    Without a time the agent finds no conversation, so a line without has that of one before it.
-    """
-    heads = way.session.heads
-    newest = max((heads.time(row) or 0 for row in way.rows), default=0)
-    now = max(way.plan.time, newest + 0.001)
-    before = stamp(min((heads.time(row) or now for row in way.rows), default=now))
-    for each in lines:
-        time = text_or_none(each.value("timestamp"))
-        if time is None:
-            each.put("timestamp", before)
-        else:
-            before = time
-    if lines[-1].begins_with is None:
-        lines[-1].put("timestamp", stamp(now))
-
-
 def _new_session(way: Way, plan: Plan, title: str | None) -> Draft:
-    session, names = uuid4(plan.fresh), _Names(plan)
+    session, names = uuid4(plan.fresh), Names(plan)
     lines = list(way.lines())
     if not lines:
         raise nothing_left()
     _mend_segments(way, lines)
-    _chained(way, lines, names, session, None)
-    _timed(way, lines)
+    chained(way, lines, names, session, None)
+    timed(way, lines)
     records = list(_with_snapshots(way, lines, names))
     named = title or f"{way.session.title or way.session.id} (fork)"
-    told = {"origin": plan.origin} | ({} if plan.note is None else {"note": plan.note})
-    records.append(
-        line_of(
-            {"type": "custom-title", "customTitle": named, "sessionId": session, "ttdbg": told}
-        )
-    )
+    about = {"type": "custom-title", "customTitle": named, "sessionId": session}
+    told = line_of({**about, OURS: told_origin(plan)})
+    # The agent looks for it at the end; only before the lines does it count for all of them.
+    records = [*([] if title is None else [line_of(about)]), *records, told]
     records.append(line_of(_last_prompt(lines, session)))
     location = way.store.location
-    if location == STDIN and plan.target is None:
-        raise UnsupportedError("what came through stdin has no place to add to", "--to FILE has")
     folder = _folder_of(location)
     path = place_for(str(folder / Path(location).name), f"{session}.jsonl", plan.target)
     _note_what_stays(way, records)
     is_found = Path(path).parent.parent.name == "projects" and Path(path).stem == session
+    is_told = title is not None and summary_line(title) == title
     return Draft(
         (NewFile(path, tuple(records)),),
         path,
@@ -220,7 +94,7 @@ def _new_session(way: Way, plan: Plan, title: str | None) -> Draft:
         _point(lines, way),
         resumed_in(_cwd(way), "claude", "--resume", session if is_found else path),
         tuple(way.notes),
-        way.told_otherwise,
+        (*way.told_otherwise, *(() if is_told else ("title",))),
     )
 
 
@@ -292,7 +166,7 @@ def _mend_segments(way: Way, lines: Sequence[Written]) -> None:
         each.put("compactMetadata", {**about})
 
 
-def _with_snapshots(way: Way, lines: Sequence[Written], names: _Names) -> Iterator[Record]:
+def _with_snapshots(way: Way, lines: Sequence[Written], names: Names) -> Iterator[Record]:
     """Give the lines as records, behind each what is known of files as they were then."""
     snapshots = _snapshots_of(way)
     for each in lines:
@@ -315,7 +189,7 @@ def _snapshots_of(way: Way) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _aside(store: Holds, aside: Aside) -> dict[str, Any]:
+def _aside(store: HoldsBytes, aside: Aside) -> dict[str, Any]:
     try:
         return as_map(msgspec.json.decode(store.stored(aside.offset, aside.length)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -339,10 +213,11 @@ def _note_what_stays(way: Way, records: Sequence[Record]) -> None:
 
 def _in_place(way: Way, plan: Plan) -> Draft:
     """Give lines that branch off within the file, and the one that lets the agent go on there."""
+    refuse_target(plan)
     last = way.records[way.rows[-1]][-1]
     if last.get("isSidechain") is True:
         raise UnsupportedError(
-            "a subagent is not resumed, so a branch leads nowhere", _ONLY_NEW_FILE
+            "a subagent is not resumed, so a branch leads nowhere", WITHOUT_IN_PLACE
         )
     first = _first_new(way)
     lines = list(way.lines(first))
@@ -352,19 +227,19 @@ def _in_place(way: Way, plan: Plan) -> Draft:
             raise UnsupportedError(
                 "Claude Code sends all lines of one answer, with all results of its calls: no copy"
                 " of them can stand in the same file",
-                _ONLY_NEW_FILE,
+                WITHOUT_IN_PLACE,
             )
     above = None if first == 0 else text_or_none(way.records[way.rows[first - 1]][-1].get("uuid"))
-    names = _Names(plan)
+    names = Names(plan)
     session = text_or_none(last.get("sessionId")) or way.session.id
-    _chained(way, lines, names, session, above)
+    chained(way, lines, names, session, above)
     if not lines and way.alterations:
         raise UnsupportedError(
             "without a message of its own a branch would lead on to what is taken away",
-            "add a message, or fork it into a new file",
+            f"add a message, or {WITHOUT_IN_PLACE}",
         )
     if lines:
-        _timed(way, lines)
+        timed(way, lines)
         pin = _last_prompt(lines, session)
     else:
         pin = _last_prompt(list(way.lines()), session)
@@ -373,36 +248,15 @@ def _in_place(way: Way, plan: Plan) -> Draft:
     path = str(Path(way.store.location).resolve())
     is_found = Path(path).parent.parent.name == "projects"
     return Draft(
-        (_behind_all(way.store.location, [each.record() for each in added]),),
+        (more_lines(way.store.location, [each.record() for each in added], "Claude Code"),),
         path,
         way.session.id,
         str(pin["leafUuid"]),
         resumed_in(_cwd(way), "claude", "--resume", way.session.id if is_found else path),
         tuple(way.notes),
-        way.told_otherwise,
+        (*way.told_otherwise, "title"),
         agent="claude",
     )
-
-
-def _behind_all(location: str, records: Sequence[Record]) -> MoreLines:
-    """Give records as lines at the end of the original. Raises UnsupportedError."""
-    file = opened(location)
-    try:
-        if location == STDIN or isinstance(file, CompressedFile):
-            raise UnsupportedError(
-                "no line can be added to what is compressed or came through stdin"
-            )
-        size, digest, last = 0, hashlib.sha256(), b""
-        while data := file.read(size, _READ_AT_ONCE):
-            digest.update(data)
-            size, last = size + len(data), data[-1:]
-    finally:
-        file.close()
-    if last != b"\n":
-        raise UnsupportedError(
-            "the last line has no line end: it may be torn, or still being written", _ONLY_NEW_FILE
-        )
-    return MoreLines(location, tuple(records), size, digest.hexdigest())
 
 
 def _first_new(way: Way) -> int:

@@ -7,14 +7,14 @@ from typing import Any, Protocol
 
 import msgspec
 
+from tt_debugger.core.between import is_same
 from tt_debugger.core.fork.cuts import open_calls
 from tt_debugger.core.fork.plan import Plan
 from tt_debugger.core.fork.transcripts import Altered, Source, altered
 from tt_debugger.core.fork.writes import How, Record
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.messages import results_in
-from tt_debugger.core.model import Session
-from tt_debugger.core.replay import Body, Replay
+from tt_debugger.core.replay import Replay
 from tt_debugger.core.text import counted
 from tt_debugger.errors import UnsupportedError, UsageError
 from tt_debugger.formats.claude_code.entries import entry_of
@@ -22,8 +22,8 @@ from tt_debugger.formats.claude_code.heads import message_of, records_of
 from tt_debugger.formats.claude_code.reading import ClaudeSession
 from tt_debugger.formats.claude_code.replay import Memo
 from tt_debugger.formats.claude_code.types import CHAIN
-from tt_debugger.formats.shared.context import Item, Spine
-from tt_debugger.formats.shared.fork_files import as_line
+from tt_debugger.formats.shared.fork_files import Holds, as_line
+from tt_debugger.formats.shared.fork_paths import origins_in
 
 _ROLES = ("user", "assistant")
 _TOLD_BESIDE = (
@@ -34,20 +34,15 @@ _TOLD_BESIDE = (
     "plan",
     "thinking_level",
     "todos",
+    "usage",
 )
 """Keys of a state that lines tell of beside their message: what goes with a line that goes."""
 
 _decode_keys = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-class Holds(Protocol):
-    """A store that gives records, and the bytes in which they stand."""
-
-    location: str
-
-    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
-        """Decode the records of some rows."""
-        ...
+class HoldsBytes(Holds, Protocol):
+    """A store that gives records, and any bytes of its file."""
 
     def stored(self, offset: int, length: int) -> bytes:
         """Give bytes of the file."""
@@ -96,7 +91,7 @@ class Written(msgspec.Struct):
 class Way:
     """The path to the point of a plan, as lines in the order in which they are written."""
 
-    def __init__(self, store: Holds, replay: Replay, plan: Plan) -> None:
+    def __init__(self, store: HoldsBytes, replay: Replay, plan: Plan) -> None:
         self.store = store
         self.session = replay.session
         self.plan = plan
@@ -143,12 +138,12 @@ class Way:
         if not self.plan.edits:
             return Altered()
         memo: Memo = replay.memo(self.plan.row)
-        items: list[Item] = Spine.items(memo.context)
+        origins = origins_in(memo.context)
         places = {row: place for place, row in enumerate(self.rows)}
         before = as_list(as_map(self.plan.state).get("messages"))
         wanted = as_list(as_map(self.plan.wanted).get("messages"))
         found = altered(
-            [Source(places[item.row], 0) for item in items],
+            [Source(places[each.row], each.place) for each in origins],
             before,
             wanted,
             len(self.rows) - 1,
@@ -304,7 +299,7 @@ def _check_signatures(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     }
     for each in map(as_map, as_list(new.get("content"))):
         signature = text_or_none(each.get("signature"))
-        if signature is not None and known.get(signature, each) != each:
+        if signature is not None and not is_same(known.get(signature, each), each):
             raise UnsupportedError(
                 "thinking is signed: no provider takes it with another text",
                 "take the whole block away instead",

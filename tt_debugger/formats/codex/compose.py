@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,10 @@ from tt_debugger.core.fork.plan import Draft, Plan
 from tt_debugger.core.fork.talk import Speaker, Talk, Turn, with_object
 from tt_debugger.core.fork.writes import NewFile
 from tt_debugger.core.messages import Call, Image, Part, Result, Said, Thought
+from tt_debugger.formats.codex.records import EVENT, ITEM, META
+from tt_debugger.formats.codex.rollouts import MADE_BY, file_name, folder_of, record
 from tt_debugger.formats.shared.fork_files import line_of, new_place, resumed_in
+from tt_debugger.formats.shared.fork_origin import OURS, told_origin
 
 
 def fit(part: Part) -> tuple[Part | None, str]:
@@ -44,26 +46,23 @@ def composed(talk: Talk, plan: Plan, home: Path) -> Draft:
         "id": session,
         "timestamp": stamp(plan.time),
         "cwd": talk.cwd or "",
-        "originator": "ttdbg",
-        "cli_version": "0.0.0",
+        **MADE_BY,
         "source": "cli",
+        OURS: told_origin(plan),
     }
-    records: list[dict[str, Any]] = [_line(plan.time, "session_meta", meta)]
+    records: list[dict[str, Any]] = [record(plan.time, META, meta)]
     last = 1
     """The line of the last item: an event behind it is a part of what it tells."""
     times = rising([each.time for each in talk.turns], plan.time)
     for turn, time in zip(talk.turns, times, strict=True):
-        records += (_line(time, "response_item", item) for item in _items(turn))
+        records += (record(time, ITEM, item) for item in _items(turn))
         last = len(records)
         text = _text(turn.parts)
         if turn.speaker is Speaker.USER and text:
             # Without it the thread has no preview, and is not listed.
             event = {"type": "user_message", "message": text}
-            records.append(_line(time, "event_msg", event))
-    # Its names are in local time.
-    local = datetime.fromtimestamp(plan.time).astimezone()
-    name = f"rollout-{local:%Y-%m-%dT%H-%M-%S}-{session}.jsonl"
-    path = new_place(home / f"{local:%Y/%m/%d}", name, plan.target)
+            records.append(record(time, EVENT, event))
+    path = new_place(home / folder_of(plan.time), file_name(plan.time, session), plan.target)
     return Draft(
         (NewFile(path, tuple(map(line_of, records)), makes_folders=True),),
         path,
@@ -72,10 +71,6 @@ def composed(talk: Talk, plan: Plan, home: Path) -> Draft:
         resumed_in(talk.cwd, "codex", "resume", session),
         talk.losses,
     )
-
-
-def _line(time: float, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
-    return {"timestamp": stamp(time), "type": kind, "payload": payload}
 
 
 def _text(parts: tuple[Part, ...]) -> str:

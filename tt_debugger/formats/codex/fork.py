@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,12 +49,19 @@ from tt_debugger.formats.codex.records import (
     message_in,
 )
 from tt_debugger.formats.codex.replay import Memo, Said
+from tt_debugger.formats.codex.rollouts import MADE_BY, file_name, record
 from tt_debugger.formats.codex.threads import ARCHIVED, SESSIONS
 from tt_debugger.formats.shared import records as shared_records
 from tt_debugger.formats.shared.context import MESSAGES, Spine
-from tt_debugger.formats.shared.fork_files import line_of, place_for, resumed_in
+from tt_debugger.formats.shared.fork_files import (
+    WITHOUT_IN_PLACE,
+    line_of,
+    place_for,
+    resumed_in,
+)
+from tt_debugger.formats.shared.fork_origin import OURS, told_origin
+from tt_debugger.formats.shared.fork_paths import title_wanted
 from tt_debugger.storage.lines import Line
-from tt_debugger.storage.stdin import STDIN
 
 _BEGINS = ("task_started", "turn_started")
 _OF_ANOTHER = (
@@ -68,6 +74,9 @@ _OF_ANOTHER = (
     "subagent_history_start_ordinal",
 )
 """What the metadata of a thread say of others that it is part of, or goes on from."""
+
+_TOLD_BESIDE = ("cwd", "model", "plan", "settings", "thinking_level")
+"""Keys of a state that records beside the messages tell: the last of them may not be the leaf."""
 
 _decode_keys = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _encode = msgspec.json.encode
@@ -96,18 +105,9 @@ def draft(store: Holds, replay: Replay, plan: Plan) -> Draft:
     """
     if plan.in_place:
         raise UnsupportedError(
-            "a rollout has no branches: Codex goes on from all of it",
-            "fork it into a new file",
+            "a rollout has no branches: Codex goes on from all of it", WITHOUT_IN_PLACE
         )
-    edits = other_edits(plan)
-    title = edits.pop("title", None)
-    for key in edits:
-        raise UnsupportedError(
-            f"{key} cannot be set in a rollout: only messages and the title can",
-            "set it when Codex goes on",
-        )
-    if title is not None and not (isinstance(title, str) and title.strip()):
-        raise UsageError("a title is a text")
+    title = title_wanted(other_edits(plan), "Codex")
     return _Fork(store, replay, plan).draft(title)
 
 
@@ -143,7 +143,12 @@ class _Fork:
             _leaf_of(path, records),
             resumed_in(self._cwd, "codex", "resume", self._id),
             tuple(self._notes),
-            ("parent_thread", *(("plan",) if changed.rewritten else ())),
+            (
+                *("parent_thread", "usage"),
+                *(_TOLD_BESIDE if changed.rewritten else ()),
+                # A rollout must have one.
+                *(() if self._cwd else ("cwd",)),
+            ),
         )
 
     def _history(self) -> list[Piece]:
@@ -195,24 +200,24 @@ class _Fork:
 
     def _piece(self, data: bytes) -> Piece | None:
         """Give a record in an envelope without its number; None for one that is left out."""
-        record = _record_in(data)
-        if record is None:
+        own = _record_in(data)
+        if own is None:
             return None
-        entry = entry_of(record)
+        entry = entry_of(own)
         if entry.type == META:
             self._meta = self._meta or entry.payload
             return None
         try:
             fields: dict[str, Any] = _decode_keys(data)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            fields = dict(record)
+            fields = dict(own)
             self._mended += 1
         if entry.is_bare:
             self._has_old = True
             if entry.type != ITEM:
                 return None
             fields = {
-                "timestamp": record.get("timestamp") or stamp(self._plan.time),
+                "timestamp": own.get("timestamp") or stamp(self._plan.time),
                 "type": ITEM,
                 "payload": fields,
             }
@@ -252,7 +257,7 @@ class _Fork:
 
     def _line(self, kind: str, payload: dict[str, Any]) -> Piece:
         """Give a record that is new."""
-        fields = {"timestamp": stamp(self._plan.time), "type": kind, "payload": payload}
+        fields = record(self._plan.time, kind, payload)
         return Piece(Entry(kind, payload), fields, How.ADDED, is_row=kind == ITEM)
 
     def _with_end(self, written: list[Piece], title: str | None) -> list[Piece]:
@@ -280,18 +285,14 @@ class _Fork:
 
     def _header(self) -> dict[str, Any]:
         old = {key: value for key, value in self._meta.items() if key not in _OF_ANOTHER}
-        needed = {"cwd": self._cwd or "", "originator": "ttdbg", "cli_version": "0.0.0"}
-        now = stamp(self._plan.time)
-        told = {"origin": self._plan.origin}
-        if self._plan.note is not None:
-            told["note"] = self._plan.note
+        needed = {"cwd": self._cwd or "", **MADE_BY}
         meta = {
             **{key: value for key, value in needed.items() if not isinstance(old.get(key), str)},
             **old,
             "id": self._id,
             "forked_from_id": self._session.id,
-            "timestamp": now,
-            "ttdbg": told,
+            "timestamp": stamp(self._plan.time),
+            OURS: told_origin(self._plan),
         }
         meta |= {key: value for key, value in needed.items() if not isinstance(meta[key], str)}
         if "session_id" in meta:
@@ -300,25 +301,19 @@ class _Fork:
             meta["history_mode"] = "legacy"
         if isinstance(meta.get("source"), dict):
             meta["source"] = "cli"
-        return {"timestamp": now, "type": META, "payload": meta}
+        return record(self._plan.time, META, meta)
 
     @property
     def _cwd(self) -> str | None:
         return text_or_none(self._meta.get("cwd")) or self._session.cwd
 
     def _path(self) -> str:
-        # The names are in local time.
-        local = datetime.fromtimestamp(self._plan.time).astimezone()
-        name = f"rollout-{local:%Y-%m-%dT%H-%M-%S}-{self._id}.jsonl"
-        if self._store.location == STDIN and self._plan.target is None:
-            raise UnsupportedError(
-                "what came through stdin has no place to add to", "--to FILE has"
-            )
-        location = Path(self._store.location).resolve()
-        current = location.parent.with_name(SESSIONS)
-        if location.parent.name == ARCHIVED and current.is_dir():
-            location = current / location.name
-        return place_for(str(location), name, self._plan.target)
+        location = self._store.location
+        folder = Path(location).resolve().parent
+        current = folder.with_name(SESSIONS)
+        if folder.name == ARCHIVED and current.is_dir():
+            location = str(current / Path(location).name)
+        return place_for(location, file_name(self._plan.time, self._id), self._plan.target)
 
     def _take_notes(self, written: Sequence[Piece], path: str) -> None:
         """Say what is otherwise than one may expect."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from tt_debugger.core.between import is_same
 from tt_debugger.core.fork.transcripts import Altered, Source
 from tt_debugger.core.fork.writes import How, Record
 from tt_debugger.core.json import as_map, text_or_none
@@ -211,7 +212,7 @@ def _edit_compaction(
         payload.pop("replacement_history_metadata", None)
     else:
         payload["message"] = "".join(texts_in(as_map(messages.get(0))))
-        if added or summary_message(payload) != messages.get(0):
+        if added or not is_same(summary_message(payload), messages.get(0)):
             raise UnsupportedError(
                 "the summary of this compaction is one text of the user, and stays one",
                 "edit its text only",

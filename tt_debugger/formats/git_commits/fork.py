@@ -13,15 +13,14 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
+from tt_debugger.core.between import is_same, keys_between
 from tt_debugger.core.changes import Change, Put, State, fold
 from tt_debugger.core.fork.plan import Draft, Plan, other_edits
 from tt_debugger.core.fork.writes import NewBranch
 from tt_debugger.core.json import as_map
 from tt_debugger.core.model import SessionId
 from tt_debugger.core.replay import Replay
-from tt_debugger.errors import CannotReadError, TtdbgError, UnsupportedError, UsageError
+from tt_debugger.errors import TtdbgError, UnsupportedError, UsageError
 from tt_debugger.formats.git_commits.commits import record_of
 from tt_debugger.formats.git_commits.replay import CommitRules
 from tt_debugger.formats.git_commits.trailers import trailers_of
@@ -29,7 +28,7 @@ from tt_debugger.formats.git_commits.trees import Trees, text_of
 from tt_debugger.storage.git import GitObjects
 from tt_debugger.storage.git_making import MAIL, NAME, Made, made
 from tt_debugger.storage.git_refs import check_new, ref_of
-from tt_debugger.storage.repository import Repository, repository_at
+from tt_debugger.storage.repository import Repository, must_be_repository
 
 _SHORT = 12
 _AUTHOR = re.compile(r"([^<>\n\0]+) <([^<>\n\0]*)>")
@@ -49,9 +48,7 @@ def draft(location: str, replay: Replay, plan: Plan) -> Draft:
     """
     if plan.in_place:
         raise UnsupportedError("a branch of git is always a new one", "leave out --in-place")
-    repository = repository_at(location)
-    if repository is None:
-        raise CannotReadError(f"cannot read {location}: it is no git repository")
+    repository = must_be_repository(location)
     base = replay.session.ids[plan.row]
     branch = plan.target or f"ttdbg/fork-{base[:_SHORT]}-{plan.fresh(2).hex()}"
     check_new(repository, ref_of(branch))
@@ -67,6 +64,7 @@ def draft(location: str, replay: Replay, plan: Plan) -> Draft:
         resume_command=_command(repository, branch),
         notes=tuple(_notes(plan, base, edits, repository)),
         own=own,
+        is_read_back=True,
     )
 
 
@@ -76,13 +74,13 @@ def _edits(plan: Plan) -> dict[str, Any]:
     files = plan.wanted.get("files")
     if not isinstance(files, dict) or not isinstance(plan.wanted.get("message"), str):
         raise UsageError("a commit has a map of files, and a message that is a text")
-    if "trailers" in edits and edits["trailers"] != trailers_of(plan.wanted["message"]):
+    if "trailers" in edits and not is_same(edits["trailers"], trailers_of(plan.wanted["message"])):
         raise UnsupportedError(
             "trailers are the last lines of a message, and cannot be another's",
             "edit the message; its trailers follow",
         )
     kept = {path: mode for path, mode in as_map(plan.state.get("modes")).items() if path in files}
-    if "modes" in edits and as_map(plan.wanted.get("modes")) != kept:
+    if "modes" in edits and not is_same(as_map(plan.wanted.get("modes")), kept):
         raise UnsupportedError(
             "a fork keeps the modes of its files, and gives new ones none",
             "`chmod +x` and a commit after the switch do it",
@@ -133,7 +131,7 @@ def _files(state: State, wanted: State) -> Iterator[tuple[str, bytes | None]]:
         )
     for path in (*before, *(each for each in after if each not in before)):
         old, new = before.get(path), after.get(path)
-        if path in after and path in before and old == new:
+        if path in after and path in before and is_same(old, new):
             continue
         if any(text_of(part.encode(errors="replace")) != part for part in path.split("/")):
             raise UnsupportedError(
@@ -192,10 +190,10 @@ def _own_keys(plan: Plan, base: str, fork: Made, edits: dict[str, Any]) -> tuple
     finally:
         objects.close()
     found, wanted = as_map(fold(plan.state, changes)), as_map(plan.wanted)
-    other = _different(wanted, found)
+    other = keys_between(wanted, found)
     wrong = set(other) - _OWN | ({"author"} & edits.keys() & set(other))
     if "files" in wrong:
-        path = _different(as_map(wanted["files"]), as_map(found["files"]))[0]
+        path = keys_between(as_map(wanted["files"]), as_map(found["files"]))[0]
         raise UnsupportedError(
             f"{path} would not be shown as it is asked for, so nothing is written",
             "files that are very large are not shown, and bytes that are text are shown as text",
@@ -207,11 +205,6 @@ def _own_keys(plan: Plan, base: str, fork: Made, edits: dict[str, Any]) -> tuple
             "please report this with the output of `ttdbg fork --dry-run`",
         )
     return tuple(sorted(other))
-
-
-def _different(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    absent = msgspec.UNSET
-    return [key for key in {**one, **other} if one.get(key, absent) != other.get(key, absent)]
 
 
 def _notes(plan: Plan, base: str, edits: dict[str, Any], repository: Repository) -> Iterator[str]:

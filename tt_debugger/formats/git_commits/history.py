@@ -21,7 +21,7 @@ from tt_debugger.formats.git_commits.transcripts import blob_of, file_of
 from tt_debugger.formats.git_commits.trees import Trees
 from tt_debugger.storage.extracts import extract
 from tt_debugger.storage.git import GitObjects
-from tt_debugger.storage.repository import Refs, head_of, refs_of, repository_at
+from tt_debugger.storage.repository import Refs, head_of, must_be_repository, refs_of
 from tt_debugger.store import Cursor, Loaded, Progress, unheard
 
 NEWEST = 100
@@ -40,11 +40,8 @@ class History:
 
     def __init__(self, location: str) -> None:
         self.location = location
-        repository = repository_at(location)
-        if repository is None:
-            raise CannotReadError(f"cannot read {location}: it is no git repository")
-        self._repository = repository
-        self._objects = GitObjects(repository)
+        self._repository = must_be_repository(location)
+        self._objects = GitObjects(self._repository)
         self._trees = Trees(self._objects)
 
     def sessions(self) -> Sequence[SessionId]:

@@ -11,8 +11,8 @@ from tt_debugger.core.json import as_map
 from tt_debugger.errors import CannotReadError, UnsupportedError
 from tt_debugger.formats.langgraph_postgres.bodies import body_of
 from tt_debugger.formats.langgraph_postgres.values import SharedValues
-from tt_debugger.formats.langgraph_postgres.writing import writing
 from tt_debugger.formats.shared.bad_texts import bad_texts_told
+from tt_debugger.formats.shared.column_bytes import bytes_of
 from tt_debugger.formats.shared.langgraph import (
     Held,
     IndexRow,
@@ -219,14 +219,16 @@ class PostgresThreads:
         columns = ("channel", "type", "blob")
         name, where = self._table(BLOBS), _where(thread, namespace)
         found = self._database.among(name, columns, ("channel", "version"), wanted, where)
-        apart = {str(channel): (str(kind), _bytes(data)) for channel, kind, data in found}
-        return Kept("json", _bytes(body), _bytes(metadata), apart)
+        apart = {str(channel): (str(kind), bytes_of(data)) for channel, kind, data in found}
+        return Kept("json", bytes_of(body), bytes_of(metadata), apart)
 
     def writing(self, new: NewCheckpoint) -> NewRows:
         """Say what is to be written for a new checkpoint: a row, and the values apart from it.
 
         In a thread of its own it needs all of these, as they are found by the thread.
         """
+        from tt_debugger.formats.langgraph_postgres.writing import writing
+
         return writing(self.location, self._schemas[0], new)
 
     def findings(self) -> Sequence[Finding]:
@@ -374,10 +376,6 @@ def _where(thread: str, namespace: str) -> dict[str, str]:
 
 def _first(row: tuple[Value, ...]) -> str:
     return str(row[0])
-
-
-def _bytes(value: Value) -> bytes:
-    return value.encode(errors="replace") if isinstance(value, str) else bytes(value or b"")  # pyright: ignore[reportArgumentType] - no numbers here
 
 
 def _in_order(row: tuple[Value, ...]) -> tuple[str, str, int]:

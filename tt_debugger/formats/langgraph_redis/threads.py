@@ -15,7 +15,6 @@ import msgspec
 
 from tt_debugger.core.findings import Code, Finding, finding
 from tt_debugger.errors import CannotReadError, UnsupportedError
-from tt_debugger.formats.langgraph_redis.writing import writing
 from tt_debugger.formats.shared.langgraph import (
     Held,
     IndexRow,
@@ -219,6 +218,8 @@ class RedisThreads:
 
         Raises UnsupportedError in the thread of the original, where another is the latest.
         """
+        from tt_debugger.formats.langgraph_redis.writing import writing
+
         if new.parent is not None:
             raise UnsupportedError(
                 "a thread in Redis has a key that says which of its checkpoints is the latest;"

@@ -7,7 +7,7 @@ of it keeps its bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,7 +16,7 @@ from tt_debugger.core.fork.transcripts import Added, Kept, Left, Part, Rewritten
 from tt_debugger.core.fork.writes import How, NewFile, Record
 from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session
-from tt_debugger.core.replay import Body, Replay
+from tt_debugger.core.replay import Replay
 from tt_debugger.errors import UnsupportedError, UsageError
 from tt_debugger.formats.messages.conversation import (
     LISTS,
@@ -27,7 +27,12 @@ from tt_debugger.formats.messages.conversation import (
 from tt_debugger.formats.messages.reading import MessagesReading
 from tt_debugger.formats.shared.document import Document, Element
 from tt_debugger.formats.shared.fork_documents import fork_name, lost_told, read_back
-from tt_debugger.formats.shared.fork_files import as_line, place_for
+from tt_debugger.formats.shared.fork_files import (
+    WITHOUT_IN_PLACE,
+    Holds,
+    as_line,
+    place_for,
+)
 from tt_debugger.formats.shared.json_text import spread, with_value, written
 from tt_debugger.formats.shared.message_heads import is_message
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK
@@ -38,20 +43,6 @@ _AROUND = BYTE_ORDER_MARK + b" \t\r\n"
 _HOLE = b'"\\u0000ttdbg\\u0000"'
 """A text that stands where the messages are to stand: nobody else writes one so."""
 _ONE: dict[str, Any] = {"messages": [{"role": "user", "content": ""}]}
-
-
-class Holds(Protocol):
-    """A store that gives the messages of a session."""
-
-    location: str
-
-    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
-        """Decode some messages."""
-        ...
-
-    def raw(self, session: Session, row: int) -> bytes:
-        """Give the bytes of a message."""
-        ...
 
 
 class Around(NamedTuple):
@@ -67,7 +58,7 @@ def draft(store: Holds, around: Around, replay: Replay, plan: Plan) -> Draft:
     if plan.in_place:
         raise UnsupportedError(
             "messages cannot be forked within their file: nothing in it names a branch",
-            "without --in-place the fork is a file of its own",
+            WITHOUT_IN_PLACE,
         )
     session = replay.session
     found = (_record(store, session, each) for each in parts_of(replay, plan))

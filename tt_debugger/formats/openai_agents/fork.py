@@ -17,6 +17,7 @@ from tt_debugger.core.fork.writes import How, Insert, NewRows
 from tt_debugger.core.json import as_map
 from tt_debugger.core.replay import Body, Replay
 from tt_debugger.errors import UnsupportedError, UsageError
+from tt_debugger.formats.shared.column_bytes import bytes_of
 from tt_debugger.formats.shared.fork_rows import copy_for
 from tt_debugger.formats.shared.fork_states import name_of_fork
 from tt_debugger.formats.shared.json_text import with_value, written
@@ -50,7 +51,7 @@ def draft(
     if plan.in_place:
         raise UnsupportedError(
             "the agent always begins with the branch main: it would not go on from a new one",
-            "without --in-place the fork is a session of its own",
+            "leave out --in-place: the fork is a session of its own",
         )
     for key in other_edits(plan):
         raise UnsupportedError(f"{key} cannot be edited: a session has nothing but its items")
@@ -64,6 +65,7 @@ def draft(
         point=making.point,
         resume_command=_resumed(making, location),
         notes=tuple(making.notes),
+        own=("usage",),
     )
 
 
@@ -134,7 +136,7 @@ class _Making:
                     how = How.KEPT
                 case Rewritten(row=row, messages=messages):
                     how, before = How.CHANGED, bodies[row]["item"]
-                    text = with_value(_bytes(text), before, _checked(messages[0])).decode()
+                    text = with_value(bytes_of(text), before, _checked(messages[0])).decode()
                 case Added(message=message):
                     how, row = How.ADDED, None
                     text = written(_checked(message)).decode()
@@ -206,7 +208,7 @@ def _checked(message: Any) -> dict[str, Any]:
 def _item_of(each: Insert, bodies: Sequence[Body]) -> dict[str, Any]:
     if each.how is How.KEPT and each.row is not None:
         return as_map(bodies[each.row]["item"])
-    return as_map(_decode(_bytes(each.values["message_data"])))
+    return as_map(_decode(bytes_of(each.values["message_data"])))
 
 
 def _kind(item: Mapping[str, Any]) -> str:
@@ -219,10 +221,6 @@ def _kind(item: Mapping[str, Any]) -> str:
 def _tool(item: Mapping[str, Any]) -> str | None:
     kind, name = item.get("type"), item.get("name")
     return name if isinstance(name, str) and isinstance(kind, str) and "role" not in item else None
-
-
-def _bytes(value: Value) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode()
 
 
 def _resumed(making: _Making, location: str) -> str:

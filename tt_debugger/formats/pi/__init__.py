@@ -24,6 +24,7 @@ from tt_debugger.store import Match, Probe
 if TYPE_CHECKING:
     from tt_debugger.core.fork.plan import Draft, Plan
     from tt_debugger.core.fork.talk import Talk
+    from tt_debugger.core.messages import Part
 
 
 class Pi(JsonlFile):
@@ -82,12 +83,11 @@ class Pi(JsonlFile):
         return draft(self, replay, plan)
 
     @classmethod
-    def fitted(cls, talk: Talk) -> Talk:
-        """Give what of a talk the agent can go on from."""
-        from tt_debugger.core.fork.talk import fitted
+    def fit(cls, part: Part) -> tuple[Part | None, str]:
+        """Give a part of a talk as the agent can go on from it."""
         from tt_debugger.formats.shared.pi_composing import fit
 
-        return fitted(talk, fit)
+        return fit(part)
 
     @classmethod
     def composed(cls, talk: Talk, plan: Plan, home: Path) -> Draft:

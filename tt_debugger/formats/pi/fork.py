@@ -13,25 +13,33 @@ from typing import Any
 from tt_debugger.core.changes import Append, State
 from tt_debugger.core.fork.minting import stamp, uuid7
 from tt_debugger.core.fork.plan import Draft, Plan, other_edits
-from tt_debugger.core.fork.transcripts import Part, Source, parts_along
+from tt_debugger.core.fork.transcripts import Part, parts_along
 from tt_debugger.core.fork.writes import NewFile
 from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Replay
-from tt_debugger.errors import UnsupportedError, UsageError
+from tt_debugger.errors import UnsupportedError
 from tt_debugger.formats.pi.fork_entries import ForkEntries, text_of
+from tt_debugger.formats.pi.naming import file_name
 from tt_debugger.formats.pi.reading import NEWEST_VERSION, PiSession
 from tt_debugger.formats.pi.replay import Memo
-from tt_debugger.formats.shared.context import Item, Spine
-from tt_debugger.formats.shared.fork_files import line_of, place_for, resumed_in
+from tt_debugger.formats.shared.fork_files import (
+    WITHOUT_IN_PLACE,
+    Holds,
+    line_of,
+    place_for,
+    refuse_target,
+    resumed_in,
+)
 from tt_debugger.formats.shared.fork_paths import (
     absolute,
     not_answered,
+    origins_in,
     refuse_edits,
     refused_lines,
     rows_that_stay,
 )
-from tt_debugger.formats.shared.forked_entries import Chain, Holds, fresh_id, more_lines
+from tt_debugger.formats.shared.forked_entries import Chain, fresh_id, more_lines
 from tt_debugger.storage.stdin import STDIN
 
 _SETTABLE = ("model", "provider", "thinking_level", "title", "cwd")
@@ -49,7 +57,8 @@ def draft(store: Holds, replay: Replay, plan: Plan) -> Draft:
     """Give all that a fork would write. Raises UnsupportedError, UsageError."""
     session = replay.session
     refuse_edits(other_edits(plan), _SETTABLE, "Pi")
-    parts = [*parts_along(session, _origins(replay.memo(plan.row)), plan)]
+    memo: Memo = replay.memo(plan.row)
+    parts = [*parts_along(session, origins_in(memo.context), plan)]
     if plan.in_place:
         return _in_place(store, replay, plan, parts)
     chain = Chain(session, "parentId", None, _mint(session, plan))
@@ -59,7 +68,7 @@ def draft(store: Holds, replay: Replay, plan: Plan) -> Draft:
     entries.label()
     point = entries.mark()
     header = _header(store.location, session.own, plan)
-    name = f"{header['timestamp'].replace(':', '-').replace('.', '-')}_{header['id']}.jsonl"
+    name = file_name(header["timestamp"], header["id"])
     path = place_for(store.location, name, plan.target)
     return Draft(
         (NewFile(path, (line_of(header), *chain.records())),),
@@ -68,11 +77,13 @@ def draft(store: Holds, replay: Replay, plan: Plan) -> Draft:
         point,
         resumed_in(text_or_none(plan.wanted.get("cwd")), "pi", "--session", absolute(path)),
         (*entries.notes(), *not_answered(plan.wanted, "Pi")),
+        ("usage",),
     )
 
 
 def _in_place(store: Holds, replay: Replay, plan: Plan, parts: Sequence[Part]) -> Draft:
     """Branch off in the file itself: what is edited becomes a sibling of what it was."""
+    refuse_target(plan)
     session = replay.session
     _check_in_place(session, plan)
     stay = rows_that_stay(store, session, parts)
@@ -84,36 +95,28 @@ def _in_place(store: Holds, replay: Replay, plan: Plan, parts: Sequence[Part]) -
     entries.settle({**before, "title": plan.state.get("title")})
     point = entries.mark()
     return Draft(
-        (more_lines(store.location, chain.entries, None, "Pi"),),
+        (more_lines(store.location, chain.records(), "Pi"),),
         store.location,
         session.id,
         point,
         resumed_in(session.cwd, "pi", "--session", absolute(store.location)),
         (*entries.notes(), *not_answered(plan.wanted, "Pi")),
+        ("usage", *(() if "title" in other_edits(plan) else ("title",))),
         agent="pi",
     )
 
 
 def _check_in_place(session: Session, plan: Plan) -> None:
     facts: PiSession = session.own
-    elsewhere = "fork it into a new file"
-    if plan.target is not None:
-        raise UsageError("a branch in the original has no other place to be written to")
     if facts.version < NEWEST_VERSION:
         raise UnsupportedError(
             f"the file is of version {facts.version}, which Pi writes anew when it opens it",
-            elsewhere,
+            WITHOUT_IN_PLACE,
         )
     if "cwd" in other_edits(plan):
-        raise UnsupportedError("the cwd stands in the header, for all branches", elsewhere)
+        raise UnsupportedError("the cwd stands in the header, for all branches", WITHOUT_IN_PLACE)
     for why in refused_lines(session).values():
-        raise UnsupportedError(f"Pi does not open this file: {why}", elsewhere)
-
-
-def _origins(memo: Memo) -> list[Source]:
-    """Give of each message in the context the row that it is of, and its place there."""
-    items: list[Item] = Spine.items(memo.context)
-    return [Source(item.row, place) for item in items for place in range(item.count)]
+        raise UnsupportedError(f"Pi does not open this file: {why}", WITHOUT_IN_PLACE)
 
 
 def _mint(session: Session, plan: Plan) -> Callable[[], str]:

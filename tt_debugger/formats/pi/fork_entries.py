@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tt_debugger.core.between import is_same, keys_between
 from tt_debugger.core.changes import State
 from tt_debugger.core.fork.minting import stamp
 from tt_debugger.core.fork.plan import Plan
@@ -17,8 +18,10 @@ from tt_debugger.errors import UnsupportedError
 from tt_debugger.formats.pi.reading import NEWEST_VERSION, PiSession, first_kept, title
 from tt_debugger.formats.pi.replay import messages_of
 from tt_debugger.formats.pi.types import ENTRY_TYPES
-from tt_debugger.formats.shared.fork_paths import MARKER, marker_data, message_from
-from tt_debugger.formats.shared.forked_entries import Chain, Entry, Holds, kept_entries
+from tt_debugger.formats.shared.fork_files import Holds
+from tt_debugger.formats.shared.fork_origin import MARKER
+from tt_debugger.formats.shared.fork_paths import marker_data, message_from
+from tt_debugger.formats.shared.forked_entries import Chain, Entry, kept_entries
 
 _COPIED = ENTRY_TYPES - {"session_info", "usage"}
 """What a branch in the same file has copies of: not the title of all, nor what was paid once."""
@@ -99,18 +102,18 @@ class ForkEntries:
         wanted = [edited.get(place, message) for place, message in enumerate(messages)]
         wanted = [message_from(each, "Pi") for each in wanted if each is not None]
         new = _giving(old, wanted)
-        if messages_of(self._session, new) != wanted:
+        if not is_same(messages_of(self._session, new), wanted):
             raise UnsupportedError(
                 f"an entry of the type {old.get('type')} cannot say that",
                 "its text can be another, but not what kind of message it is",
             )
         entry.how = How.CHANGED
         entry.line = None
-        for key, value in new.items():
-            if key not in old or old[key] != value:
-                entry.put(key, value)
-        for key in old.keys() - new.keys():
-            entry.drop(key)
+        for key in keys_between(old, new):
+            if key in new:
+                entry.put(key, new[key])
+            else:
+                entry.drop(key)
 
     def _take_away(self, entry: Entry) -> None:
         """Take away what a compaction says, but not what it does to the entries before it."""

@@ -21,6 +21,7 @@ from tt_debugger.core.replay import Replay
 from tt_debugger.core.text import counted
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.redis_keys.names import shown
 from tt_debugger.formats.shared.states import head_of, time_of
 from tt_debugger.formats.shared.tables import (
     HISTORY,
@@ -156,10 +157,10 @@ class RedisStore(DocumentStore):
         for key in keys:
             name, time = split_history(key.removeprefix(self._prefix))
             name = name.removesuffix(_PAST) if time is None else name
-            shown = _shown(name)
-            self._named[shown] = name
-            latest = threads.get(shown, _NEVER)
-            threads[shown] = latest if time is None else max(latest, time)
+            text = shown(name)
+            self._named[text] = name
+            latest = threads.get(text, _NEVER)
+            threads[text] = latest if time is None else max(latest, time)
         return threads
 
     def index(self, session: SessionId) -> Index:
@@ -219,7 +220,7 @@ class RedisStore(DocumentStore):
         if others:
             first = others[0]
             what = f"{counted(len(others), 'key')} with no state, the first a {first.kind}"
-            told.append(finding(Code.UNREADABLE, f"{what}: {_shown(first.key)}"))
+            told.append(finding(Code.UNREADABLE, f"{what}: {shown(first.key)}"))
         return places
 
     def _items(self, listing: str) -> list[_Place]:
@@ -310,7 +311,7 @@ class RedisStore(DocumentStore):
 
 def _id_of(place: _Place) -> str:
     """Give the id of a state: its key, of a list with the number of the item, from 1."""
-    key = _shown(place.key)
+    key = shown(place.key)
     if place.kind != LIST:
         return key
     number = place.item + 1 if place.item >= 0 else -place.item
@@ -350,11 +351,6 @@ def _span(milliseconds: int) -> str:
 def _escaped(text: str) -> str:
     """Give a text as it stands for itself in a pattern."""
     return _GLOB.sub(r"[\g<0>]", text.replace("\\", r"\\"))
-
-
-def _shown(key: str) -> str:
-    """Give a key as text that can be written, also where it is none."""
-    return key.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _text(data: bytes) -> str:

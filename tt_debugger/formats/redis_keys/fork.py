@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tt_debugger.core.between import keys_between
 from tt_debugger.core.fork.plan import Draft, Plan
 from tt_debugger.core.fork.writes import How, Key, NewKeys
 from tt_debugger.core.json import as_map
 from tt_debugger.core.replay import Replay
 from tt_debugger.core.text import counted
 from tt_debugger.errors import UnsupportedError, UsageError
-from tt_debugger.formats.shared.fork_rows import copy_for
+from tt_debugger.formats.redis_keys.names import shown
+from tt_debugger.formats.shared.fork_rows import refuse_target_at_server
 from tt_debugger.formats.shared.fork_states import (
     chosen_session,
-    keys_changed,
     name_of_fork,
     renamed,
 )
@@ -52,23 +53,22 @@ class Thread(NamedTuple):
 
 def draft(keys: Keys, thread: Thread, index: Index, replay: Replay, plan: Plan) -> Draft:
     """Give the keys that a fork would set. Raises UnsupportedError, UsageError."""
-    copy_for(keys.location, plan)
+    refuse_target_at_server(plan)
     if plan.in_place:
         raise UnsupportedError(
             "a thread has no branches: a fork is a thread of its own",
-            "leave --in-place away: nothing of the thread is changed",
+            "leave out --in-place: nothing of the thread is changed",
         )
     making = _Making(keys, thread, index, plan)
     path = replay.session.tree.path_to(plan.row)
     made = tuple(making.keys_for(path))
-    shown = making.after.encode(errors="surrogateescape").decode(errors="backslashreplace")
-    tip = made[0].name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    session = shown(making.after)
     return Draft(
         writes=(NewKeys(keys.location, made),),
         location=keys.location,
-        session=shown,
-        point=tip,
-        resume_command=f"thread_id = {shown!r}",
+        session=session,
+        point=shown(made[0].name),
+        resume_command=f"thread_id = {session!r}",
         notes=tuple(making.notes),
         own=making.own,
     )
@@ -115,7 +115,7 @@ class _Making:
         """Give the key of the thread, with the wanted state."""
         plan, current = self._plan, self._thread.key
         state = renamed(as_map(plan.wanted), self.before, self.after)
-        self.own = keys_changed(plan.wanted, state)
+        self.own = keys_between(plan.wanted, state)
         (kind,) = self._keys.kinds([current])
         if kind not in KINDS:
             # A thread of which only the past is left gets a state as that has.

@@ -10,14 +10,20 @@ from typing import Any
 from tt_debugger.core.changes import State
 from tt_debugger.core.findings import Code
 from tt_debugger.core.fork.plan import Plan
-from tt_debugger.core.fork.transcripts import Kept, Part
+from tt_debugger.core.fork.transcripts import Kept, Part, Source
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.model import Session
 from tt_debugger.errors import UnsupportedError, UsageError
-from tt_debugger.formats.shared.forked_entries import Holds, kept_entries
+from tt_debugger.formats.shared.context import Item, Spine
+from tt_debugger.formats.shared.fork_files import WITHOUT_IN_PLACE, Holds
+from tt_debugger.formats.shared.fork_origin import told_origin
+from tt_debugger.formats.shared.forked_entries import kept_entries
 
-MARKER = "ttdbg.fork"
-"""What an entry is called that says where a fork comes from."""
+
+def origins_in(context: Spine | None) -> list[Source]:
+    """Give of each message in a context the row that it is of, and its place there."""
+    items: list[Item] = Spine.items(context)
+    return [Source(item.row, place) for item in items for place in range(item.count)]
 
 
 def rows_that_stay(
@@ -31,7 +37,7 @@ def rows_that_stay(
     for entry in kept_entries(store, session, stay[-1:], has_nan=has_nan):
         if entry.value("id") != session.ids[stay[-1]]:
             raise UnsupportedError(
-                "the entry to branch off from has no id of its own", "fork it into a new file"
+                "the entry to branch off from has no id of its own", WITHOUT_IN_PLACE
             )
     return stay
 
@@ -57,12 +63,28 @@ def not_answered(state: State, agent: str) -> tuple[str, ...]:
 
 def marker_data(session: Session, plan: Plan) -> dict[str, Any]:
     """Give what the entry at the end of a fork says of where it comes from, and why."""
-    data: dict[str, Any] = {
-        "origin": plan.origin,
+    return {
+        **told_origin(plan),
         "session": session.id,
         "checkpoint": session.ids[plan.row],
     }
-    return data if plan.note is None else {**data, "note": plan.note}
+
+
+def title_wanted(edits: Mapping[str, Any], agent: str) -> str | None:
+    """Give the title that was asked for, None where none was.
+
+    Raises UnsupportedError for any other key, and UsageError for what is no title.
+    """
+    for key in edits:
+        if key != "title":
+            raise UnsupportedError(
+                f"{key} cannot be set in a session of {agent}: only messages and the title can",
+                f"set it when {agent} goes on",
+            )
+    title = edits.get("title")
+    if "title" in edits and not (isinstance(title, str) and title.strip()):
+        raise UsageError("a title is a text")
+    return title
 
 
 def refuse_edits(edits: Mapping[str, Any], known: Iterable[str], agent: str) -> None:

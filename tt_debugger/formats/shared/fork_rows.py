@@ -16,14 +16,19 @@ def copy_for(location: str, plan: Plan) -> str | None:
     Raises UnsupportedError where neither can be.
     """
     if is_server(location):
-        if plan.target is not None:
-            raise UnsupportedError(
-                "what is at a server is forked there, under a name of its own",
-                "leave --to away; nothing that is there is changed",
-            )
+        refuse_target_at_server(plan)
         return None
     if plan.target is not None:
         return place_for(location, fork_name(location, plan.fresh), plan.target)
     if location == STDIN:
         raise UnsupportedError("what came through stdin has no place to add to", "--to FILE has")
     return None
+
+
+def refuse_target_at_server(plan: Plan) -> None:
+    """Raise UnsupportedError where what is at a server is to be forked elsewhere."""
+    if plan.target is not None:
+        raise UnsupportedError(
+            "what is at a server is forked there, under a name of its own",
+            "leave out --to: nothing that is there is changed",
+        )

@@ -10,6 +10,7 @@ from tt_debugger.core.changes import Append, Change, State
 from tt_debugger.core.fork.minting import uuid4
 from tt_debugger.core.fork.plan import Fresh, Plan
 from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.messages import ROLES_OF_USER
 from tt_debugger.errors import UnsupportedError
 from tt_debugger.formats.shared.states import SESSIONS, session_of
 
@@ -17,7 +18,6 @@ _INNER = "state"
 """The key under which a state stands in an envelope."""
 _FORK = re.compile(r"-fork-[0-9a-f]{4}\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_USERS = frozenset(("user", "human"))
 _TEXTS = frozenset(("text", "input_text"))
 
 
@@ -55,11 +55,6 @@ def renamed(state: dict[str, Any], before: str, after: str) -> dict[str, Any]:
     return found if other is inner else {**found, _INNER: other}
 
 
-def keys_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """Give the keys of a state of which the value is another."""
-    return tuple(key for key, value in after.items() if key not in before or before[key] != value)
-
-
 def said(state: State, text: str) -> Change:
     """Give the edit that adds what the user says, in the form of the messages that are there.
 
@@ -86,7 +81,7 @@ def user_message(messages: list[Any], text: str) -> dict[str, Any]:
 def _like(message: dict[str, Any], text: str) -> dict[str, Any] | None:
     """Give a message with the shape of another, None where that shows none."""
     speaker = message.get("role", message.get("type"))
-    if not isinstance(speaker, str) or speaker not in _USERS:
+    if not isinstance(speaker, str) or speaker not in ROLES_OF_USER:
         return None
     named = {key: message[key] for key in ("type", "role") if isinstance(message.get(key), str)}
     content = message.get("content")

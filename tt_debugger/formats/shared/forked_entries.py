@@ -8,38 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import msgspec
 
+from tt_debugger.core.between import is_same
 from tt_debugger.core.fork.writes import How, MoreLines, Record
 from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session
-from tt_debugger.core.replay import Body
 from tt_debugger.errors import UnsupportedError
-from tt_debugger.formats.shared.fork_files import as_line
+from tt_debugger.formats.shared.fork_files import WITHOUT_IN_PLACE, Holds, as_line
 from tt_debugger.storage.compressed import MAGIC
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.stdin import STDIN
 
 _READ_AT_ONCE = 1 << 20
 _decode = msgspec.json.decode
-
-
-class Holds(Protocol):
-    """A store that gives the records of a session."""
-
-    location: str
-
-    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
-        """Decode the records of some rows."""
-        ...
-
-    def raw(self, session: Session, row: int) -> bytes:
-        """Give the bytes of a row's record."""
-        ...
 
 
 class Entry(msgspec.Struct):
@@ -65,7 +51,7 @@ class Entry(msgspec.Struct):
 
     def put(self, key: str, value: Any) -> None:
         """Set a key; where that changes it, the entry is no longer written as it stood."""
-        if key in self.fields and self.value(key) == value:
+        if key in self.fields and is_same(self.value(key), value):
             return
         self.fields[key] = value
         self.line = None
@@ -196,22 +182,20 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def more_lines(location: str, entries: Iterable[Entry], lock: str | None, agent: str) -> MoreLines:
-    """Give entries as lines at the end of the original.
+def more_lines(
+    location: str, records: Sequence[Record], agent: str, lock: str | None = None
+) -> MoreLines:
+    """Give records as lines at the end of the original.
 
     Raises UnsupportedError where the file cannot take them as it is.
     """
     if location == STDIN:
-        raise UnsupportedError("what came through stdin has no place to add to")
-    records = tuple(each.record() for each in entries)
+        raise UnsupportedError("what came through stdin has no place to add to", WITHOUT_IN_PLACE)
     file = RegularFile(location)
     try:
-        digest, size = hashlib.sha256(), 0
-        last = b"\n"
         if file.read(0, len(MAGIC)) == MAGIC:
-            raise UnsupportedError(
-                "a compressed file takes no lines at its end", "fork it into a new file"
-            )
+            raise UnsupportedError("a compressed file takes no lines at its end", WITHOUT_IN_PLACE)
+        digest, size, last = hashlib.sha256(), 0, b"\n"
         while data := file.read(size, _READ_AT_ONCE):
             digest.update(data)
             size, last = size + len(data), data[-1:]
@@ -220,6 +204,6 @@ def more_lines(location: str, entries: Iterable[Entry], lock: str | None, agent:
     if last != b"\n":
         raise UnsupportedError(
             f"the last line has no line end: it may be torn, or {agent} be writing it",
-            "fork it into a new file",
+            WITHOUT_IN_PLACE,
         )
-    return MoreLines(location, records, size, digest.hexdigest(), lock)
+    return MoreLines(location, tuple(records), size, digest.hexdigest(), lock)

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from tt_debugger.core.between import is_same
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.errors import UnsupportedError
 from tt_debugger.formats.shared.transcript_json import Member, members
@@ -31,7 +32,7 @@ def written(value: Any) -> bytes:
 
 def with_value(data: bytes, before: Any, after: Any) -> bytes:
     """Give the text of a value of which `before` is what it was read as, and `after` is wanted."""
-    if _is_same(before, after):
+    if is_same(before, after):
         return data
     if isinstance(before, dict) and isinstance(after, dict):
         return _with_members(data, as_map(before), as_map(after))
@@ -46,13 +47,6 @@ def spread(data: bytes) -> tuple[bytes, bytes]:
     bare = inner.lstrip(_SPACE)
     first = inner[: len(inner) - len(bare)]
     return (first, bare[len(bare.rstrip(_SPACE)) :]) if bare else (b"", b"")
-
-
-def _is_same(before: Any, after: Any) -> bool:
-    # 1 == 1.0 == True, but they are written otherwise.
-    if type(before) is not type(after) or before != after:
-        return False
-    return not isinstance(before, dict | list) or written(before) == written(after)
 
 
 def _with_members(data: bytes, before: dict[str, Any], after: dict[str, Any]) -> bytes:
@@ -109,7 +103,7 @@ def _items(data: bytes) -> list[bytes]:
 def _same_at_begin(before: Iterable[Any], after: Iterable[Any]) -> int:
     count = 0
     for one, other in zip(before, after, strict=False):
-        if not _is_same(one, other):
+        if not is_same(one, other):
             break
         count += 1
     return count

@@ -8,28 +8,34 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
+from tt_debugger.core.between import is_same, keys_between
 from tt_debugger.core.fork.minting import uuid4
 from tt_debugger.core.fork.plan import Draft, Plan
 from tt_debugger.core.fork.writes import How, NewFile, Record
 from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session, SessionId
-from tt_debugger.core.replay import Body, Replay
+from tt_debugger.core.replay import Replay
 from tt_debugger.errors import UnsupportedError
 from tt_debugger.formats.shared.fork_documents import fork_name, lost_told, read_back
-from tt_debugger.formats.shared.fork_files import as_line, place_for
+from tt_debugger.formats.shared.fork_files import (
+    WITHOUT_IN_PLACE,
+    Holds,
+    as_line,
+    place_for,
+    refuse_target,
+)
 from tt_debugger.formats.shared.fork_states import (
     chosen_session,
     is_uuid,
-    keys_changed,
     name_of_fork,
     renamed,
     told_session,
 )
-from tt_debugger.formats.shared.forked_entries import Entry, more_lines
+from tt_debugger.formats.shared.forked_entries import more_lines
 from tt_debugger.formats.shared.json_text import with_value
 from tt_debugger.formats.shared.reading import BYTE_ORDER_MARK
 from tt_debugger.formats.shared.states import own_id_of, said_of, session_of
@@ -47,20 +53,6 @@ class Form(enum.Enum):
     """One in a file, of which a folder has several."""
     LIST = "list"
     LINES = "lines"
-
-
-class Holds(Protocol):
-    """A store that gives the states of a session."""
-
-    location: str
-
-    def bodies(self, session: Session, rows: Sequence[int]) -> list[Body]:
-        """Decode some states."""
-        ...
-
-    def raw(self, session: Session, row: int) -> bytes:
-        """Give the bytes of a state."""
-        ...
 
 
 def draft(store: Holds, form: Form, lead: bytes | None, replay: Replay, plan: Plan) -> Draft:
@@ -118,7 +110,7 @@ class _Making:
     def _kept(self, row: int, state: dict[str, Any]) -> Record:
         data = with_value(self._raw(row), state, self._renamed(state))
         if row == self._plan.row and not self._plan.edits:
-            self.own = keys_changed(state, self._renamed(state))
+            self.own = keys_between(state, self._renamed(state))
         return Record(data, How.KEPT, row)
 
     def wanted(self, *, is_behind: bool) -> Record:
@@ -127,7 +119,7 @@ class _Making:
         state = self._renamed(as_map(plan.wanted))
         if is_behind:
             state = self._behind(state)
-        self.own = keys_changed(plan.wanted, state)
+        self.own = keys_between(plan.wanted, state)
         how = How.CHANGED if plan.edits else How.KEPT
         data = with_value(self._raw(plan.row), as_map(plan.state), state)
         return Record(data, how, plan.row)
@@ -143,7 +135,7 @@ class _Making:
         has_id = isinstance(own, str) and own != above
         has_id = has_id and bool(above or parents or keys != ["id"])
         for key in (*parents, *(keys if has_id else ())):
-            if key not in state or state[key] != before[key]:
+            if key not in state or not is_same(state[key], before[key]):
                 raise UnsupportedError(
                     f"{key} cannot be edited: it is told by where the fork goes on from",
                     "name the checkpoint to fork from by its ref",
@@ -175,26 +167,27 @@ def _is_parent(key: str) -> bool:
 
 def _in_place(store: Holds, form: Form, session: Session, plan: Plan) -> Draft:
     """Give a draft that adds the wanted state to the file itself."""
+    refuse_target(plan)
     if form is not Form.LINES:
         raise UnsupportedError(
             "only a file with a state on each line can have one added to it",
-            "without --in-place the fork is a file of its own",
+            WITHOUT_IN_PLACE,
         )
     has_parent = any(_keys(as_map(plan.state), _is_parent))
     if not has_parent and plan.row != session.active:
         raise UnsupportedError(
             "a state at the end of the file would hang on the last one: it names no parent",
-            "without --in-place the fork is a file of its own",
+            WITHOUT_IN_PLACE,
         )
     if chosen_session(plan) is not None:
         raise UnsupportedError(
             "a state that names another session is no branch of this one",
-            "without --in-place the fork is a file of its own",
+            WITHOUT_IN_PLACE,
         )
     making = _Making(store, session, plan)
     record = making.wanted(is_behind=True)
-    entry = Entry(record.row, {}, record.how, as_line(record.data))
-    more = more_lines(store.location, [entry], None, "the agent")
+    line = msgspec.structs.replace(record, data=as_line(record.data))
+    more = more_lines(store.location, (line,), "the agent")
     return Draft(
         writes=(more,),
         location=store.location,

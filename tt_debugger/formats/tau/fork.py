@@ -7,32 +7,38 @@ from.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from tt_debugger.core.changes import Append, State
+from tt_debugger.core.fork.minting import uuid4_hex
 from tt_debugger.core.fork.plan import Draft, Plan, other_edits
-from tt_debugger.core.fork.transcripts import Part, Source, parts_along
-from tt_debugger.core.fork.writes import NewFile, Write
+from tt_debugger.core.fork.transcripts import Part, parts_along
+from tt_debugger.core.fork.writes import NewFile
 from tt_debugger.core.json import text_or_none
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Replay
-from tt_debugger.errors import UnsupportedError, UsageError
-from tt_debugger.formats.shared.context import Item, Spine
-from tt_debugger.formats.shared.fork_files import place_for, resumed_in
+from tt_debugger.errors import UnsupportedError
+from tt_debugger.formats.shared.fork_files import (
+    WITHOUT_IN_PLACE,
+    Holds,
+    place_for,
+    refuse_target,
+    resumed_in,
+)
 from tt_debugger.formats.shared.fork_paths import (
     absolute,
     not_answered,
+    origins_in,
     refuse_edits,
     refused_lines,
     rows_that_stay,
 )
-from tt_debugger.formats.shared.forked_entries import Chain, Holds, fresh_id, more_lines
+from tt_debugger.formats.shared.forked_entries import Chain, fresh_id, more_lines
 from tt_debugger.formats.tau.fork_entries import SETTABLE, ForkEntries
-from tt_debugger.formats.tau.index import index_line, is_project_folder, where_it_belongs
+from tt_debugger.formats.tau.index import in_index, is_project_folder
 from tt_debugger.formats.tau.replay import Memo
 
 _START: State = dict.fromkeys(SETTABLE)
@@ -48,7 +54,8 @@ def draft(store: Holds, replay: Replay, plan: Plan) -> Draft:
     """Give all that a fork would write. Raises UnsupportedError, UsageError."""
     session = replay.session
     refuse_edits(other_edits(plan), SETTABLE, "Tau")
-    parts = [*parts_along(session, _origins(replay.memo(plan.row)), plan)]
+    memo: Memo = replay.memo(plan.row)
+    parts = [*parts_along(session, origins_in(memo.context), plan)]
     if plan.in_place:
         return _in_place(store, replay, plan, parts)
     chain = Chain(session, "parent_id", msgspec.UNSET, _mint(session, plan))
@@ -57,36 +64,28 @@ def draft(store: Holds, replay: Replay, plan: Plan) -> Draft:
     entries.settle(_START)
     entries.label()
     point = entries.mark()
-    path = place_for(store.location, f"{_new_id(plan)}.jsonl", plan.target)
-    in_index, note = _in_index(absolute(path), plan)
+    path = place_for(store.location, f"{uuid4_hex(plan.fresh)}.jsonl", plan.target)
+    lines, note = in_index(
+        absolute(path), plan.wanted, plan.time, is_found=is_project_folder(absolute(path))
+    )
     own_id = Path(path).stem
     return Draft(
-        (NewFile(path, chain.records()), *in_index),
+        (NewFile(path, chain.records()), *lines),
         path,
         own_id,
         point,
         resumed_in(text_or_none(plan.wanted.get("cwd")), "tau", "--session", own_id),
         (*entries.notes(), *not_answered(plan.wanted, "Tau"), *note),
+        ("usage",),
     )
-
-
-def _in_index(path: str, plan: Plan) -> tuple[Sequence[Write], Sequence[str]]:
-    """Give what lets Tau find a new session, or a note that says what would."""
-    line = index_line(path, plan)
-    if line is None:
-        return (), ("Tau resumes only what its index names, which needs a model and a cwd",)
-    if is_project_folder(path):
-        return (line,), ()
-    return (), (where_it_belongs(plan.wanted["cwd"], line),)
 
 
 def _in_place(store: Holds, replay: Replay, plan: Plan, parts: Sequence[Part]) -> Draft:
     """Branch off in the file itself: what is edited becomes a sibling of what it was."""
+    refuse_target(plan)
     session = replay.session
-    if plan.target is not None:
-        raise UsageError("a branch in the original has no other place to be written to")
     for why in refused_lines(session).values():
-        raise UnsupportedError(f"Tau does not open this file: {why}", "fork it into a new file")
+        raise UnsupportedError(f"Tau does not open this file: {why}", WITHOUT_IN_PLACE)
     stay = rows_that_stay(store, session, parts, has_nan=True)
     chain = Chain(session, "parent_id", msgspec.UNSET, _mint(session, plan), stay)
     entries = ForkEntries(store, session, plan, chain)
@@ -96,25 +95,16 @@ def _in_place(store: Holds, replay: Replay, plan: Plan, parts: Sequence[Part]) -
     path = Path(absolute(store.location))
     lock = str(path.with_name(f".{path.name}.lock"))
     return Draft(
-        (more_lines(store.location, chain.entries, lock, "Tau"),),
+        (more_lines(store.location, chain.records(), "Tau", lock),),
         store.location,
         session.id,
         point,
         resumed_in(text_or_none(plan.wanted.get("cwd")), "tau", "--session", session.id),
         (*entries.notes(), *not_answered(plan.wanted, "Tau")),
+        ("usage", *(() if "title" in other_edits(plan) else ("title",))),
         agent="tau",
     )
 
 
-def _origins(memo: Memo) -> list[Source]:
-    """Give of each message in the context the row that it is of."""
-    items: list[Item] = Spine.items(memo.context)
-    return [Source(item.row, 0) for item in items]
-
-
 def _mint(session: Session, plan: Plan) -> Callable[[], str]:
-    return fresh_id(session, lambda: _new_id(plan))
-
-
-def _new_id(plan: Plan) -> str:
-    return uuid.UUID(bytes=plan.fresh(16), version=4).hex
+    return fresh_id(session, lambda: uuid4_hex(plan.fresh))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import State
 from tt_debugger.core.fork.plan import Plan
 from tt_debugger.core.fork.transcripts import Added, Kept, Left, Part, Rewritten
@@ -17,13 +18,10 @@ from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.text import counted
 from tt_debugger.errors import UnsupportedError, UsageError
-from tt_debugger.formats.shared.fork_paths import (
-    MARKER,
-    marker_data,
-    message_from,
-    refused_lines,
-)
-from tt_debugger.formats.shared.forked_entries import Chain, Entry, Holds, kept_entries
+from tt_debugger.formats.shared.fork_files import Holds
+from tt_debugger.formats.shared.fork_origin import MARKER
+from tt_debugger.formats.shared.fork_paths import marker_data, message_from, refused_lines
+from tt_debugger.formats.shared.forked_entries import Chain, Entry, kept_entries
 from tt_debugger.formats.tau.entries import migrated, refusal
 from tt_debugger.formats.tau.replay import message_of, summary_in
 
@@ -150,7 +148,7 @@ class ForkEntries:
         reason = refusal(entry)
         if reason is not None:
             raise UsageError(f"Tau would refuse the session: {reason}")
-        if message_of(migrated(entry)) != message:
+        if not is_same(message_of(migrated(entry)), message):
             raise UnsupportedError(
                 f"an entry of the type {entry.get('type')} cannot say that",
                 "its text can be another, but not what kind of message it is",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tt_debugger.core.fork.plan import Plan
+from tt_debugger.core.changes import State
 from tt_debugger.core.fork.writes import IndexLine
 from tt_debugger.formats.shared.fork_files import line_of
 
@@ -19,22 +19,36 @@ _LONGEST_NAME = 72
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9._-]+")
 
 
-def index_line(path: str, plan: Plan) -> IndexLine | None:
+def in_index(
+    path: str, state: State, time: float, *, is_found: bool
+) -> tuple[tuple[IndexLine, ...], tuple[str, ...]]:
+    """Give what lets Tau find a new session, or else a note that says what would.
+
+    `is_found` where it stands in the folder that its project has.
+    """
+    line = index_line(path, state, time)
+    if line is None:
+        return (), ("Tau resumes only what its index names, which needs a model and a cwd",)
+    if is_found:
+        return (line,), ()
+    return (), (where_it_belongs(state["cwd"], line),)
+
+
+def index_line(path: str, state: State, time: float) -> IndexLine | None:
     """Give the line of a new session for the index beside it, None where Tau would refuse it."""
-    wanted = plan.wanted
-    if not isinstance(wanted.get("model"), str) or not isinstance(wanted.get("cwd"), str):
+    if not isinstance(state.get("model"), str) or not isinstance(state.get("cwd"), str):
         return None
     record = {
         "id": Path(path).stem,
         "path": path,
-        "cwd": wanted["cwd"],
-        "model": wanted["model"],
-        "provider_name": wanted.get("provider"),
+        "cwd": state["cwd"],
+        "model": state["model"],
+        "provider_name": state.get("provider"),
         "inference_provider": None,
         "inference_provider_mode": "automatic",
-        "title": wanted.get("title"),
-        "created_at": plan.time,
-        "updated_at": plan.time,
+        "title": state.get("title"),
+        "created_at": time,
+        "updated_at": time,
     }
     return IndexLine(str(Path(path).with_name(INDEX)), line_of(record))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rich.text import Text
 
@@ -41,10 +41,17 @@ def theme_choices() -> list[Choice]:
     return [Choice(look.title, look.name, look.name) for look in LOOKS]
 
 
-def command_choices(keys: Sequence[Key]) -> list[Choice]:
-    """Offer what each key does, then each theme; the value is an action."""
+def command_choices(keys: Sequence[Key], off: Collection[str] = ()) -> list[Choice]:
+    """Offer what each key does, then each theme; the value is an action.
+
+    What is `off`, as it cannot be done here, is told in brackets.
+    """
     return [
-        *(Choice(key.title, key.shown, key.action) for key in keys if key.action != "palette"),
+        *(
+            Choice(key.told(is_off=key.action in off), key.shown, key.action)
+            for key in keys
+            if key.action != "palette"
+        ),
         *(Choice(f"theme: {look.title}", "", f"use_theme('{look.name}')") for look in LOOKS),
     ]
 

@@ -20,6 +20,7 @@ from tt_debugger.core.search import Query
 from tt_debugger.core.text import counted, safe_line
 from tt_debugger.errors import TtdbgError
 from tt_debugger.forking import Drafted, Standing, Wish, composing
+from tt_debugger.forking.editor import edited_outside
 from tt_debugger.tui.edit_texts import DROP, Ground, Way, complaint, is_large
 from tt_debugger.tui.forker import (
     DraftFailed,
@@ -96,9 +97,13 @@ class ForkScreen(KeyedScreen[Forked | None]):
         self._asked = 0
         """The number of the last question; what answers an older one is dropped."""
         self._drafted: Drafted | None = None
+        self._is_for_later = False
+        """Whether what is drafted is read back only when it is written."""
         self._wrong = ""
         """What is wrong with what is asked for, empty for nothing that is known."""
         self._is_writing = False
+        self._is_asked = False
+        """Whether it was asked if what is typed is to be dropped."""
         self._button = CANCEL
 
     def compose(self) -> ComposeResult:
@@ -248,6 +253,16 @@ class ForkScreen(KeyedScreen[Forked | None]):
         """The text as it is to be, shown or not."""
         return self._outside.get(self._way, self._text.text)
 
+    @property
+    def _has_typed(self) -> bool:
+        """Whether anything is typed in any way, or in the note."""
+        if self._ground is None:
+            return False
+        begun = self._ground.texts
+        typed = {**self._typed, self._way: self._typed_text}
+        is_edited = any(text != begun[way] for way, text in typed.items())
+        return is_edited or bool(self.query_one(Input).value)
+
     def on_word_bar_clicked(self, message: WordBar.Clicked) -> None:
         """Do what was clicked."""
         if message.bar is self._ways:
@@ -255,7 +270,7 @@ class ForkScreen(KeyedScreen[Forked | None]):
         elif message.place == WRITE:
             self.action_write()
         else:
-            self.dismiss(None)
+            self._cancel()
 
     # What is typed
 
@@ -277,7 +292,7 @@ class ForkScreen(KeyedScreen[Forked | None]):
         if ground is None:
             return
         self._asked += 1
-        self._drafted, self._button = None, CANCEL
+        self._drafted, self._button, self._is_asked = None, CANCEL, False
         text = self._typed_text if self._way is not Way.UNCHANGED else ""
         # What is large is looked at where it is drafted.
         is_shown = self._way not in self._outside
@@ -292,6 +307,7 @@ class ForkScreen(KeyedScreen[Forked | None]):
         """Show what would be written, if that is still what is asked for."""
         if message.number == self._asked:
             self._drafted, self._wrong = message.drafted, ""
+            self._is_for_later = message.is_for_later
             self._draw()
             self._reveal()
 
@@ -340,7 +356,7 @@ class ForkScreen(KeyedScreen[Forked | None]):
     def _draw_buttons(self) -> None:
         why = ""
         if self._is_writing:
-            why = "writing"
+            why = "reading it back, then writing" if self._is_for_later else "writing"
         elif self._wrong:
             why = "not as it is: see above"
         elif self._drafted is None:
@@ -357,7 +373,12 @@ class ForkScreen(KeyedScreen[Forked | None]):
                 yield check
             return
         yield counts_line(made.draft, self._palette)
-        yield rehearsal_line(self._palette, self._glyphs, is_rehearsed=made.is_rehearsed)
+        yield rehearsal_line(
+            self._palette,
+            self._glyphs,
+            is_rehearsed=made.is_rehearsed,
+            is_for_later=self._is_for_later,
+        )
         yield from draft_lines(made.draft, self._palette, self._glyphs, place_is_told=True)
 
     def _where_line(self) -> Text:
@@ -521,26 +542,14 @@ class ForkScreen(KeyedScreen[Forked | None]):
             self._cancel()
 
     def _cancel(self) -> None:
+        """Go back; where something was typed, only when that is said once more."""
         if self._is_writing:
             self._say("it is being written")
+        elif self._has_typed and not self._is_asked:
+            self._is_asked = True
+            self._say("once more drops what is typed, and writes nothing")
         else:
             self.dismiss(None)
-
-
-def edited_outside(text: str, ending: str) -> str | None:
-    """Give a text as it is edited in $VISUAL or $EDITOR, None if nothing was saved there."""
-    import click
-
-    try:
-        edited = click.edit(text, extension=ending)
-    except click.ClickException as error:
-        raise TtdbgError(error.message, "EDITOR names the editor to use") from error
-    except UnicodeError as error:
-        raise TtdbgError(f"what was saved is no text: {error}") from error
-    if edited is not None and not text.endswith("\n"):
-        # Editors end the last line, and nobody typed that.
-        edited = edited.removesuffix("\n")
-    return edited
 
 
 def _line(name: str) -> Lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby, zip_longest
 
 from rich.text import Text
@@ -27,9 +27,13 @@ class HelpScreen(ModalScreen[None]):
     CSS_PATH = "help.tcss"
     BINDINGS = bindings(HELP)
 
-    def __init__(self, keys: Sequence[Key], palette: Palette, glyphs: Glyphs) -> None:
+    def __init__(
+        self, keys: Sequence[Key], palette: Palette, glyphs: Glyphs, off: Collection[str] = ()
+    ) -> None:
         super().__init__()
         self._keys = keys
+        self._off = off
+        """The actions that cannot be done here."""
         self._palette = palette
         self._glyphs = glyphs
 
@@ -69,14 +73,15 @@ class HelpScreen(ModalScreen[None]):
         for group, keys in groupby(self._keys, lambda key: key.group):
             yield [
                 Text(group, self._palette.accent),
-                *(
-                    Text.assemble(
-                        (f"  {key.shown:<{_KEYS_WIDTH}}", self._palette.label),
-                        (key.title, self._palette.text),
-                    )
-                    for key in keys
-                ),
+                *map(self._key_line, keys),
             ]
+
+    def _key_line(self, key: Key) -> Text:
+        is_off, palette = key.action in self._off, self._palette
+        return Text.assemble(
+            (f"  {key.shown:<{_KEYS_WIDTH}}", palette.dim if is_off else palette.label),
+            (key.told(is_off=is_off), palette.dim if is_off else palette.text),
+        )
 
     def _note_lines(self) -> Iterator[Text]:
         yield Text("Good to know", self._palette.accent)

@@ -29,6 +29,13 @@ class KeyedScreen(Screen[T]):
         super().__init__()
         self._palette = palette
         self._glyphs = glyphs
+        self._off: frozenset[str] = frozenset()
+        """The actions that cannot be done here."""
+
+    def turn_off(self, *actions: str) -> None:
+        """Mark some actions, wherever keys are named, as what cannot be done here."""
+        self._off = frozenset(actions)
+        self.query_one(BottomBar).turn_off(*actions)
 
     def on_compose(self) -> None:
         """Take the classes of the size before there is anything to style.
@@ -88,7 +95,7 @@ class KeyedScreen(Screen[T]):
 
     def commands(self) -> list[Choice]:
         """Give what the palette offers; the values are actions."""
-        return choices.command_choices(self.KEYS)
+        return choices.command_choices(self.KEYS, self._off)
 
     def _run(self, action: str | None) -> None:
         if action is not None:
@@ -100,7 +107,7 @@ class KeyedScreen(Screen[T]):
 
     def action_help(self) -> None:
         """Show all keys."""
-        self.app.push_screen(HelpScreen(self.KEYS, self._palette, self._glyphs))
+        self.app.push_screen(HelpScreen(self.KEYS, self._palette, self._glyphs, self._off))
 
     def stop(self) -> None:
         """Begin nothing more: the screen is being left."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -56,8 +57,8 @@ from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView
 
 if TYPE_CHECKING:
+    from tt_debugger.core.fork.made import Made
     from tt_debugger.tui.comparer import Aim
-    from tt_debugger.views.fork import Made
 
 Pane = CheckpointTree | StateTree | Lines
 WIDE, WIDEST = 100, 200
@@ -329,7 +330,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.loader.prepare()
         self.loader.find_forks()
         if not self.loader.can_fork:
-            self.query_one(BottomBar).turn_off("fork")
+            self.turn_off("fork")
         if self._follows and self.loader.can_follow:
             self.loader.watch()
         self._tell_live()
@@ -512,13 +513,24 @@ class PanesScreen(KeyedScreen[Place | None]):
         marks = {
             session.rows[own]: name for name, own in self._marks.items() if own in session.rows
         }
-        forks = {
-            session.rows[own]: len(made)
-            for own, made in self._forks.items()
-            if own in session.rows
-        }
+        forks = {row: len(made) for row, made in self.forks_seen.items()}
         width = len(str(len(session)))
         return RowView(self._palette, self._glyphs, width, self.finder.query, marks, forks)
+
+    @property
+    def forks_seen(self) -> Mapping[int, Sequence[Made]]:
+        """The forks that were made, by the row on whose line they are marked.
+
+        Those of a row that is folded or hidden are marked on the line that stands for it.
+        """
+        session, outline = self._session, self._outline
+        seen: defaultdict[int, list[Made]] = defaultdict(list)
+        for own, made in self._forks.items():
+            row = None if session is None else session.rows.get(own)
+            if row is not None and outline is not None:
+                place = outline.places[row]
+                seen[row if place == NO_ROW else outline.row_at(place)] += made
+        return seen
 
     def on_row_inspected(self, message: RowInspected) -> None:
         """Show what was read, if it is still the row under the cursor and not shown yet."""

@@ -4,7 +4,7 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,11 +35,11 @@ from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.palette import Glyphs, Palette
 
 if TYPE_CHECKING:
+    from tt_debugger.core.fork.made import Made
     from tt_debugger.core.fork.plan import Forked
     from tt_debugger.tui.comparer import Aim, Question
     from tt_debugger.tui.screens.compare import Arrival
     from tt_debugger.tui.screens.forked import Next
-    from tt_debugger.views.fork import Made
 
 
 class TimelineScreen(PanesScreen):
@@ -415,7 +415,7 @@ class TimelineScreen(PanesScreen):
 
     def _leads_on(self, session: Session, row: int) -> bool:
         """Tell whether a row started a session, is a commit, or tells of one."""
-        if row in session.subsessions or session.ids[row] in self._forks:
+        if row in session.subsessions or row in self.forks_seen:
             return True
         if session.heads.kind(row) is Kind.COMMIT:
             self.say("looking for the session that made this commit")
@@ -428,7 +428,8 @@ class TimelineScreen(PanesScreen):
         session = self._session
         if session is None or message.row != self._row:
             return
-        found = [*message.found, *map(_as_subsession, self._forks_at(session, message.row))]
+        forks = self.forks_seen.get(message.row, ())
+        found = [*message.found, *map(_as_subsession, forks)]
         there = [each for each in found if each.location is not None]
         if not found:
             self.say("no session was found that tells of this commit")
@@ -593,9 +594,6 @@ class TimelineScreen(PanesScreen):
             case None:
                 self.say("Enter on the row opens the fork; Z lists all forks")
 
-    def _forks_at(self, session: Session, row: int) -> Sequence[Made]:
-        return self._forks.get(session.ids[row], ())
-
     def action_undo(self) -> None:
         """Show the forks that were made, to undo one."""
         from tt_debugger.tui.screens.undo import UndoScreen
@@ -667,5 +665,8 @@ class TimelineScreen(PanesScreen):
 
 def _as_subsession(made: Made) -> Subsession:
     """Give a fork as a session that a row leads to."""
-    fragment = parse_fragment(f"{quoted(made.session)}:{quoted(made.point)}")
-    return Subsession(made.name, made.location, fragment)
+    from tt_debugger.views.fork import made_name
+
+    operation = made.operation
+    fragment = parse_fragment(f"{quoted(operation.session)}:{quoted(operation.point)}")
+    return Subsession(made_name(made), operation.location, fragment)

@@ -12,17 +12,18 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from tt_debugger.core.fork.made import Made, MadeState
 from tt_debugger.core.text import summary_line
 from tt_debugger.tui.copying import resuming
 from tt_debugger.tui.keys import UNDO, bindings
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.prompt import KeyScreen
-from tt_debugger.tui.undoer import GONE, OperationsRead, Undoer, UndoFailed, Undone
+from tt_debugger.tui.undoer import OperationsRead, Undoer, UndoFailed, Undone
 from tt_debugger.tui.widgets.bars import BottomBar
 from tt_debugger.tui.widgets.choice_list import Choice, ChoiceList
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.views.checkpoint import time_text
-from tt_debugger.views.fork import Made, operation_lines
+from tt_debugger.views.fork import damage_text, operation_lines
 from tt_debugger.views.palette import Glyphs, Palette
 
 YES = "y"
@@ -40,6 +41,8 @@ class UndoScreen(ModalScreen[Made | None]):
         self._palette = palette
         self._glyphs = glyphs
         self._made: Sequence[Made] | None = None
+        self._damaged = 0
+        """Lines of the operation log that cannot be read."""
         self._is_undoing = False
         self._undoer = Undoer(self)
 
@@ -75,9 +78,11 @@ class UndoScreen(ModalScreen[Made | None]):
         place = 0
         before = self._chosen
         if before is not None:
-            ids = [each.id for each in message.made]
-            place = ids.index(before.id) if before.id in ids else 0
+            ids = [each.operation.id for each in message.made]
+            own = before.operation.id
+            place = ids.index(own) if own in ids else 0
         self._made, self._is_undoing = message.made, False
+        self._damaged = message.damaged
         self._list.update_from([_choice(each) for each in message.made], place)
         self._draw()
 
@@ -98,6 +103,9 @@ class UndoScreen(ModalScreen[Made | None]):
             yield from operation_lines(made, self._palette)
         elif self._made is not None:
             yield Text("ttdbg has made no fork yet", self._palette.dim)
+        if self._damaged:
+            yield Text()
+            yield Text(damage_text(self._damaged), self._palette.change)
 
     def _say(self, text: str) -> None:
         self.query_one(BottomBar).say(text)
@@ -117,10 +125,11 @@ class UndoScreen(ModalScreen[Made | None]):
         made = self._chosen
         if made is None or self._is_undoing:
             return
-        if made.state == "undone":
+        if made.state is MadeState.UNDONE:
             self._say("it is undone already")
             return
-        asked = f"remove {PurePath(made.location).name}, session {made.session}?"
+        operation = made.operation
+        asked = f"remove {PurePath(operation.location).name}, session {operation.session}?"
         told = f"{summary_line(asked, 60)}   {YES} yes   any other key: no"
         self.app.push_screen(KeyScreen(told, self._palette), lambda key: self._undo(key, made))
 
@@ -133,7 +142,7 @@ class UndoScreen(ModalScreen[Made | None]):
 
     def on_undone(self, message: Undone) -> None:
         """Say what was undone, and list all anew."""
-        self._say(f"undone: {message.made.location} is as it was before the fork")
+        self._say(f"undone: {message.what_went}")
         self._undoer.read()
 
     def on_undo_failed(self, message: UndoFailed) -> None:
@@ -146,14 +155,14 @@ class UndoScreen(ModalScreen[Made | None]):
         """Copy the command with which the agent goes on from the fork."""
         made = self._chosen
         if made is not None:
-            copy = resuming(made.resume_command)
+            copy = resuming(made.operation.resume_command)
             self.app.copy_to_clipboard(copy.text)
             self._say(copy.said)
 
     def action_open(self) -> None:
         """Open the fork under the cursor."""
         made = self._chosen
-        if made is not None and made.state in GONE:
+        if made is not None and not made.state.is_there:
             self._say(f"it is {made.state}")
         elif made is not None:
             self.dismiss(made)
@@ -164,7 +173,8 @@ class UndoScreen(ModalScreen[Made | None]):
 
 
 def _choice(made: Made) -> Choice:
-    origin, _, point = made.origin.rpartition("#")
-    note = f"  {summary_line(made.note)}" if made.note else ""
+    operation = made.operation
+    origin, _, point = operation.origin.rpartition("#")
+    note = f"  {summary_line(operation.note)}" if operation.note else ""
     told = f"{made.state:<14}{PurePath(origin).name}#{point}{note}"
-    return Choice(time_text(made.time)[:16], told, made)
+    return Choice(time_text(operation.time)[:16], told, made)

@@ -42,7 +42,7 @@ from tt_debugger.views.state import marks_of
 from tt_debugger.views.values import json_text, message_text
 
 if TYPE_CHECKING:
-    from tt_debugger.views.fork import Made
+    from tt_debugger.core.fork.made import Made
 
 TABS = ("changes", "message", "state", "meta", "raw")
 SCROLLS_KEPT = 512

@@ -7,30 +7,24 @@ channels are left alone, and nothing of what tasks wrote is taken along: they ru
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NoReturn
 
 import msgspec
 
-from tt_debugger.core.between import is_same
-from tt_debugger.core.changes import Append, Change, State
+from tt_debugger.core.between import is_same, keys_between
 from tt_debugger.core.fork.plan import Draft, Plan
-from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.messages import read_message
+from tt_debugger.core.json import as_map
 from tt_debugger.core.model import Session
 from tt_debugger.core.paths import dotted
 from tt_debugger.errors import UnsupportedError
-from tt_debugger.formats.shared.fork_files import place_for
-from tt_debugger.formats.shared.langgraph.encoding import (
-    MESSAGE_PACK,
-    Encoding,
-    Wire,
-    wire_of,
-)
+from tt_debugger.formats.shared.fork_origin import told_origin
+from tt_debugger.formats.shared.fork_rows import copy_for
+from tt_debugger.formats.shared.fork_states import name_of_fork
+from tt_debugger.formats.shared.langgraph.encoding import Encoding
 from tt_debugger.formats.shared.langgraph.facts import WITH_EDGES, Facts
+from tt_debugger.formats.shared.langgraph.fork_told import VALUES, going_on, notes
 from tt_debugger.formats.shared.langgraph.held import SENDS, Held
 from tt_debugger.formats.shared.langgraph.identities import (
     checkpoint_id,
@@ -41,17 +35,13 @@ from tt_debugger.formats.shared.langgraph.metadata import OURS
 from tt_debugger.formats.shared.langgraph.serde import Lost, Serde
 from tt_debugger.formats.shared.langgraph.state import state_of
 from tt_debugger.formats.shared.langgraph.threads import Kept, NewCheckpoint, TakesForks, WriteRow
-from tt_debugger.storage import servers
+from tt_debugger.formats.shared.langgraph.wires import MESSAGE_PACK, Wire, wire_of
 
 WITH_SENDS = 4
 """The first layout in which what was sent to nodes is a channel, and not looked up elsewhere."""
 _BROKEN = (msgspec.MsgspecError, ValueError, OverflowError, TypeError, RecursionError)
 """What encoding and decoding raise where a value is not what it should be."""
 _OWN = ("metadata", "tasks")
-_HUMAN = "langchain_core.messages.human.HumanMessage"
-_VALUES, _MESSAGES = "values", "messages"
-_FIXED = 4
-"""Random bytes in half of what keeps the name of a thread from being taken."""
 
 
 class Ground(msgspec.Struct, frozen=True):
@@ -72,70 +62,28 @@ class Ground(msgspec.Struct, frozen=True):
     learned: Callable[[Held], Facts]
 
 
-def message(state: State, text: str) -> Change:
-    """Give the edit that adds what the user says to the messages of a graph.
-
-    It is made like those that are there. Raises UnsupportedError where there are none.
-    """
-    messages = as_map(state.get(_VALUES)).get(_MESSAGES)
-    if not isinstance(messages, list):
-        raise UnsupportedError(
-            "the state has no values.messages to add to", "set another value of it: values.NAME"
-        )
-    said = [as_map(each) for each in as_list(messages)]
-    users = [each for each in said if read_message(each).role == "user"]
-    like = (users or said or [{"$type": _HUMAN}])[-1]
-    return Append((_VALUES, _MESSAGES), _said(like, text))
-
-
-def _said(like: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Give a message of the user in the form of another message."""
-    kind = like.get("$type")
-    if not isinstance(kind, str):
-        return {"type": "human", "content": text} if "type" in like else _plain(text)
-    module, _, _ = kind.rpartition(".")
-    if module.startswith("langchain_core.messages."):
-        module = "langchain_core.messages.human"
-    fields: dict[str, Any] = {"additional_kwargs": {}, "response_metadata": {}, "type": "human"}
-    fields |= {"name": None, "id": None, "example": False}
-    own = {"content": text} | {
-        key: fields[key] for key in fields if key in like or (len(like) == 1 and key != "example")
-    }
-    return {"$type": f"{module}.HumanMessage", **own}
-
-
-def _plain(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
 def drafted(ground: Ground, plan: Plan) -> Draft:
     """Draft a fork. Raises UnsupportedError for what cannot be written, and says what can."""
     _refuse_other_edits(plan)
-    location = ground.threads.location
     if ground.namespace and not plan.in_place:
         raise UnsupportedError(
             "a graph inside another one has no thread of its own",
             f"fork the thread {ground.thread} where it starts that graph, or add --in-place",
         )
-    if plan.target is not None and servers.is_server(location):
-        raise UnsupportedError(
-            "a fork of a thread on a server is written there",
-            "leave out --to; it becomes a thread of its own",
-        )
+    copy = copy_for(ground.threads.location, plan)
     fork = _Fork(ground, plan)
     new = fork.checkpoint()
     write = ground.threads.writing(new)
-    if plan.target is not None:
-        location = place_for(location, Path(location).name, plan.target)
-        write = msgspec.structs.replace(write, copy=location)
+    if copy is not None:
+        write = msgspec.structs.replace(write, copy=copy)
     name = f"{new.thread}|{new.namespace}" if new.namespace else new.thread
     return Draft(
         (write,),
-        location,
+        copy or ground.threads.location,
         name,
         new.id,
-        _going_on(new, is_script=fork.is_script),
-        tuple(_notes(ground, plan, new)),
+        going_on(new, is_script=fork.is_script),
+        tuple(notes(ground.session, plan, new)),
         _OWN,
     )
 
@@ -185,7 +133,7 @@ class _Fork:
         if not is_later(name, newest):
             raise UnsupportedError(
                 "the ids of this thread stand behind any that a fork may have",
-                "fork it to a thread of its own, without --in-place",
+                "leave out --in-place: the fork is a thread of its own",
             )
         moment = datetime.fromtimestamp(plan.time, UTC)
         self._put("id", name)
@@ -220,15 +168,11 @@ class _Fork:
     def _edit(self) -> list[str]:
         """Put the edited values into the body; give the channels that are others now."""
         plan = self._plan
-        before, after = (as_map(each.get(_VALUES)) for each in (plan.state, plan.wanted))
+        before, after = (as_map(each.get(VALUES)) for each in (plan.state, plan.wanted))
         named = {
-            key for each in plan.edits for key in each.path[1:2] if each.path[:1] == (_VALUES,)
+            key for each in plan.edits for key in each.path[1:2] if each.path[:1] == (VALUES,)
         }
-        edited = [
-            key
-            for key in {**before, **after}
-            if not is_same(before.get(key, msgspec.UNSET), after.get(key, msgspec.UNSET))
-        ]
+        edited = [*keys_between(before, after)]
         if edited and self._ground.facts.is_functional:
             raise UnsupportedError(
                 "the values of a thread that functions made are what they gave back",
@@ -259,7 +203,7 @@ class _Fork:
                 self._apart.pop(channel, None)
             return
         wire, stored = self._stored(channel)
-        path = (_VALUES, channel)
+        path = (VALUES, channel)
         if stored is msgspec.UNSET and isinstance(self._held, Held):
             self._refuse_new_of_old(channel, self._held)
         encoding = Encoding(wire, self._examples)
@@ -377,19 +321,16 @@ class _Fork:
         if "writes" in base:
             about["writes"] = None
         # No server keeps this sign in a text.
-        told = {"origin": plan.origin, "thread": self._ground.thread}
-        told |= {} if plan.note is None else {"note": plan.note}
+        told = {**told_origin(plan), "thread": self._ground.thread}
         about[OURS] = {key: each.replace("\0", "") for key, each in told.items()}
         return about
 
     def _fresh_thread(self) -> str:
         """Give a name for a thread that is not there yet."""
-        size = _FIXED // 2
         while True:
-            name = f"{self._ground.thread}-fork-{self._plan.fresh(size).hex()}"
+            name = name_of_fork(self._ground.thread, self._plan.fresh)
             if name not in self._ground.threads.beginning_with(name, 1):
                 return name
-            size += 1
 
     def _put(self, key: str, value: Any) -> None:
         self._top[key] = msgspec.Raw(self._wire.encode(value))
@@ -420,7 +361,7 @@ class _Fork:
                     held.channel_values[channel] = serde.value(kind, data)
         if isinstance(self._held, Held):
             self._refuse_lost_sends(self._held, held)
-        above = as_map(plan.wanted.get(_VALUES))
+        above = as_map(plan.wanted.get(VALUES))
         guessed = {
             each: above[each]
             for each in self._ground.deltas
@@ -428,7 +369,7 @@ class _Fork:
         }
         facts = self._ground.facts if plan.in_place else self._ground.learned(held)
         state = state_of(held, None, [], facts, guessed)
-        if not is_same(state[_VALUES], plan.wanted.get(_VALUES)):
+        if not is_same(state[VALUES], plan.wanted.get(VALUES)):
             raise UnsupportedError(
                 "the values would not read back as they are wanted",
                 "names that begin with __, branch:, start: or join: are LangGraph's own"
@@ -460,7 +401,7 @@ class _Fork:
                 "what was sent to nodes is stored under the parent of this checkpoint, in the"
                 " layout of LangGraph before 0.4",
                 "fork the checkpoint before or after it"
-                + (", or without --in-place" if not is_lost else ""),
+                + (", or leave out --in-place" if not is_lost else ""),
             )
 
 
@@ -498,55 +439,17 @@ def _refuse_sealed(name: str, why: str, cause: Exception | None = None) -> NoRet
 
 
 def _refuse_other_edits(plan: Plan) -> None:
-    for key in {**plan.state, **plan.wanted}:
-        before, after = (each.get(key, msgspec.UNSET) for each in (plan.state, plan.wanted))
-        if key != _VALUES and not is_same(before, after):
+    for key in keys_between(plan.state, plan.wanted):
+        if key != VALUES:
             raise UnsupportedError(
                 f"{key} cannot be edited: only the values of a graph can",
                 f"write values.NAME=JSON{_INSTEAD.get(key, '')}",
             )
-    values = plan.wanted.get(_VALUES)
-    if not is_same(values, plan.state.get(_VALUES)) and not isinstance(values, dict):
+    values = plan.wanted.get(VALUES)
+    if not is_same(values, plan.state.get(VALUES)) and not isinstance(values, dict):
         raise UnsupportedError(
             "the values of a graph are a map of its channels", "write values.NAME=JSON"
         )
-
-
-def _going_on(new: NewCheckpoint, *, is_script: bool) -> str:
-    """Give the lines of a program that let the graph go on."""
-    if is_script:
-        named = f"thread_id: {_text(new.thread)}"
-        if not new.namespace:
-            named += f', checkpoint_ns: "", checkpoint_id: {_text(new.id)}'
-        config = f"const config = {{ configurable: {{ {named} }} }};"
-        return f"{config}\nawait graph.invoke(null, config);"
-    named = f'"thread_id": {_text(new.thread)}'
-    if not new.namespace:
-        named += f', "checkpoint_ns": "", "checkpoint_id": {_text(new.id)}'
-    return f'config = {{"configurable": {{{named}}}}}\ngraph.invoke(None, config)'
-
-
-def _text(value: str) -> str:
-    """Give a text as both languages write it."""
-    return json.dumps(value)
-
-
-def _notes(ground: Ground, plan: Plan, new: NewCheckpoint) -> Iterator[str]:
-    tasks = [as_map(each) for each in as_list(plan.state.get("tasks"))]
-    if any(each.get("interrupts") and each.get("result") is None for each in tasks):
-        yield "the graph asks again what it was waiting for: answer with Command(resume=...)"
-    elif new.namespace == "" and not plan.wanted.get("next"):
-        yield "the graph is at its end there: give it an input instead of None to go on"
-    if any(each.get("result") is not None for each in tasks):
-        yield "the nodes that are next run anew, also those that had run from the original"
-    started = ground.session.subsessions.get(plan.row)
-    if started:
-        count = "the graph" if len(started) == 1 else f"the {len(started)} graphs"
-        yield f"{count} inside that had started from there begin anew"
-    if plan.in_place and new.namespace:
-        yield "it counts as long as the thread is at the checkpoint that runs this inner graph"
-    elif plan.in_place:
-        yield "it is the newest of the thread now: whoever goes on without an id goes on from it"
 
 
 _COUNTERS = "counters_since_delta_snapshot"

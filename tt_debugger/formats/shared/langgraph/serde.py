@@ -16,6 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from tt_debugger.core.json import as_list, as_map
+from tt_debugger.formats.shared.column_bytes import bytes_of
 from tt_debugger.formats.shared.langgraph.held import Held, decoder, held_of
 from tt_debugger.formats.shared.langgraph.json_objects import DEEPEST, revived
 from tt_debugger.formats.shared.langgraph.typed import (
@@ -139,7 +140,7 @@ class Serde:
             if isinstance(own.get("channel_values", {}), dict):
                 return held_of(own)
             why = "its channel_values are no map"
-        return Lost(opaque(UNKNOWN if kind is None else str(kind), _as_bytes(data)), why)
+        return Lost(opaque(UNKNOWN if kind is None else str(kind), bytes_of(data)), why)
 
     def json(self, data: Value) -> Any:
         """Give what a text holds as JSON, or what stands for it."""
@@ -148,7 +149,7 @@ class Serde:
     def _decoded(self, kind: Value, data: Value) -> Any:
         if kind == "msgpack" and type(data) is bytes:
             return self._unpacked(data)
-        own = _as_bytes(data)
+        own = bytes_of(data)
         if isinstance(kind, str) and "+" in kind:
             inner, _, cipher = kind.partition("+")
             return self._decoded(inner, self._opened(kind, cipher, own))
@@ -386,12 +387,6 @@ _DECODERS: Mapping[str, Callable[[Serde, bytes], Any]] = {
 def _guessed(data: bytes) -> str:
     """Give the type of bytes that have none beside them: the first versions wrote JSON."""
     return "pickle" if data[:1] == b"\x80" and data[-1:] == b"." else "json"
-
-
-def _as_bytes(data: Value) -> bytes:
-    if isinstance(data, str):
-        return data.encode(errors="replace")
-    return data if isinstance(data, bytes) else b"" if data is None else str(data).encode()
 
 
 def opcodes(data: bytes, most: int) -> list[str]:

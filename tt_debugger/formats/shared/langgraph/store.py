@@ -346,7 +346,7 @@ class LangGraphStore(ABC):
 
     def message(self, state: State, text: str, time: float) -> Change:
         """Give the edit that adds what the user says to the messages of a graph."""
-        from tt_debugger.formats.shared.langgraph.forking import message
+        from tt_debugger.formats.shared.langgraph.fork_told import message
 
         return message(state, text)
 

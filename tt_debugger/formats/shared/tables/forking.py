@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tt_debugger.core.between import is_same, keys_between
 from tt_debugger.core.fork.plan import Draft, Plan
 from tt_debugger.core.fork.writes import How, Insert, NewRows
 from tt_debugger.core.json import as_map
@@ -20,7 +21,6 @@ from tt_debugger.errors import UnsupportedError, UsageError
 from tt_debugger.formats.shared.fork_rows import copy_for
 from tt_debugger.formats.shared.fork_states import (
     chosen_session,
-    keys_changed,
     name_of_fork,
     renamed,
 )
@@ -47,7 +47,7 @@ def draft(tables: Tables, index: Index, replay: Replay, plan: Plan) -> Draft:
     if plan.in_place:
         raise UnsupportedError(
             "rows of a thread are not added to: a fork is a thread of its own",
-            "leave --in-place away: nothing of the thread is changed",
+            "leave out --in-place: nothing of the thread is changed",
         )
     making = _Making(tables, index, plan)
     path = replay.session.tree.path_to(plan.row)
@@ -231,14 +231,14 @@ class _Making:
         else:
             state = renamed(as_map(plan.wanted), self.before, text_of(self.name))
             changed[layout.state] = _with(values[layout.state], held.value, state)
-            self.own = keys_changed(plan.wanted, state)
+            self.own = keys_between(plan.wanted, state)
         return changed
 
     def _payload(self) -> dict[str, Any]:
         """Give what the last turn is to hold. Raises UnsupportedError for any other edit."""
         before, after = as_map(self._plan.state), as_map(self._plan.wanted)
-        for key in {**before, **after}:
-            if key != "turn" and before.get(key) != after.get(key):
+        for key in keys_between(before, after):
+            if key != "turn":
                 raise UnsupportedError(
                     f"{key} cannot be edited: it is what the columns of the turns say",
                     "what the last turn holds is under turn",
@@ -252,7 +252,7 @@ class _Making:
         found: Row = {}
         for column in self._layout.hashes:
             key, hashed = key_hashed(column), values[column]
-            if before.get(key) == after.get(key) or not isinstance(hashed, str):
+            if is_same(before.get(key), after.get(key)) or not isinstance(hashed, str):
                 continue
             made = rehashed(hashed, before.get(key), after[key]) if key in after else None
             if made is None:
@@ -264,7 +264,7 @@ class _Making:
 
 def _with(value: Value, before: dict[str, Any], after: dict[str, Any]) -> Value:
     """Give the value of a column with another document, as text or bytes as it was."""
-    if before == after:
+    if is_same(before, after):
         return value
     if isinstance(value, bytes):
         # What SQLite has in its own form it takes as text, too.

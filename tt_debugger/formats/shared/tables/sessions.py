@@ -22,6 +22,7 @@ from tt_debugger.core.shapes import drift_between, drift_text
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import CannotReadError
+from tt_debugger.formats.shared.column_bytes import bytes_of
 from tt_debugger.formats.shared.states import time_of, title_of
 from tt_debugger.formats.shared.tables.documents import (
     Document,
@@ -354,10 +355,4 @@ def _document(value: Value | LookupError) -> Document:
 
 
 def _bytes(value: Value | LookupError) -> bytes:
-    match value:
-        case bytes():
-            return value
-        case None | LookupError():
-            return b""
-        case _:
-            return str(value).encode()
+    return b"" if isinstance(value, LookupError) else bytes_of(value)
