@@ -124,7 +124,8 @@ def test_each_fork_reads_back_and_leaves_all_rows_alone(name: str, count: int, t
     place = copied(SQLITE / f"{name}.db", tmp_path)
     before = all_rows(place)
     made: list[Drafted] = []
-    threads = list(STORE.open(place).sessions())
+    with closing(STORE.open(place)) as store:
+        threads = list(store.sessions())
     for thread in threads:
         with Debugger.open(place, thread) as debugger:
             findings = {each.code for each in debugger.session.findings}

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from builders import PI_HEADER, jsonl, pi, user
+from hostile_files import SAMPLES
 from textual.widgets import Input, TextArea
 from tui.driving import choices, drive, inspector_text, press, said, seen, settled, tree
 
 from tt_debugger import forking
 from tt_debugger.errors import CannotWriteError, UnsupportedError
 from tt_debugger.forking import drafting
-from tt_debugger.formats import known_formats
 from tt_debugger.storage.operations import Operations
 from tt_debugger.tui.screens.dialog import ErrorScreen
 from tt_debugger.tui.screens.fork import ForkScreen
@@ -744,22 +744,19 @@ def test_where_no_fork_was_made_that_is_said(session: Path):
 # What cannot be forked
 
 
-def test_a_format_that_cannot_be_forked_says_so(session: Path, monkeypatch: pytest.MonkeyPatch):
-    (kind,) = (each for each in known_formats() if each.format == "pi")
-    monkeypatch.delattr(kind, "draft")
-
+def test_a_format_that_cannot_be_forked_says_so():
     async def script(pilot):
         assert "f (fork)" in seen(pilot)
         await go(pilot, "f")
         assert isinstance(pilot.app.screen, TimelineScreen)
-        assert said(pilot) == "ttdbg cannot fork sessions of the format pi"
+        assert said(pilot) == "ttdbg cannot fork sessions of the format gemini"
         told = "(fork from here: a new branch that the agent resumes)"
         await press(pilot, "ctrl+p")
         assert told in [each.text for each in choices(pilot)]
         await press(pilot, "escape", "question_mark")
         assert told in lines(pilot, "#keys")
 
-    drive(script, session, size=(160, 50))
+    drive(script, SAMPLES / "gemini.jsonl", size=(160, 50))
 
 
 def test_the_key_is_named_where_there_is_little_room(session: Path):
