@@ -156,6 +156,8 @@ def test_a_call_is_kept_with_its_result(ttdbg: Ask, session: Path):
         (["--to", "x\udcff.jsonl"], 2, "half a character"),
         (["--drop", "model"], 4, "model"),
         (["--drop", "messages"], 2, "taken away as a whole"),
+        (["--to", "a" * 300], 2, "no file can stand at"),
+        (["--to", "x.jsonl.zst"], 2, "is not compressed"),
         (["--edit"], 2, "needs a terminal"),
         (["--as", "emacs"], 2, "cannot be written as 'emacs'"),
         (["--as", "tau", "--in-place"], 2, "cannot be a branch in this one"),
@@ -200,6 +202,17 @@ def test_formats_without_forks_say_so(ttdbg: Ask):
 
     assert answer.code == 4
     assert "cannot fork sessions of the format gemini" in answer.err
+
+
+def test_a_state_that_would_name_another_session_is_refused(ttdbg: Ask, folder: Path):
+    path = folder / "state.json"
+    path.write_text('{"iterations": 1, "status": "running", "short_term_memory": {}}')
+
+    answer = ttdbg("fork", path, "--set", 'session_id="x"', "--to", folder / "other.json")
+
+    assert answer.code == 4
+    assert "would be read as those of another session" in answer.err
+    assert list(folder.iterdir()) == [path]
 
 
 def test_a_branch_in_place_is_a_branch_of_the_session(ttdbg: Ask, session: Path):

@@ -68,7 +68,8 @@ def place_for(location: str, name: str, target: str | None) -> str:
     try:
         is_folder = target.endswith(os.sep) or Path(target).is_dir()
     except (OSError, ValueError) as error:
-        raise UsageError(f"no file can stand at {target:.80}: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"no file can stand at {target:.80}: {why}") from error
     if not is_folder and PurePath(target).suffix in _COMPRESSED:
         raise UsageError(
             f"what is written is not compressed, but {target:.80} would be taken to be",

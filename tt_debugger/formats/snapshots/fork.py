@@ -75,11 +75,16 @@ def draft(store: Holds, form: Form, lead: bytes | None, replay: Replay, plan: Pl
         reading.wanted = SessionId(making.name)
     data = b"".join(each.data for each in records)
     session = read_back(reading, data, is_document=form is not Form.LINES)
+    if session.active is None:
+        raise UnsupportedError(
+            "with that edit the states would be read as those of another session",
+            "leave what names the session as it is",
+        )
     return Draft(
         writes=(NewFile(path, tuple(records)),),
         location=path,
         session=session.id,
-        point=session.ids[session.active or 0],
+        point=session.ids[session.active],
         resume_command=_READ[form].format(path),
         notes=_ONE_OF_MANY if is_alone else lost_told(replay.session, plan.row),
         own=making.own,
