@@ -5,10 +5,12 @@ Nothing of `tt_debugger.storage` writes here: what a draft says is put together 
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import msgspec
@@ -24,6 +26,7 @@ from tt_debugger.debugger import Debugger
 from tt_debugger.errors import UnsupportedError, UsageError
 
 TIME = 1767225600.25
+LATER = 1_900_000_000.0
 SAMPLES = Path(__file__).parent.parent / "sample_sessions"
 _AROUND = ("The following is a summary", "Previous conversation summary:\n")
 
@@ -41,6 +44,25 @@ def plan_of(debugger: Debugger, row: int, edits: Sequence[Change] = (), **more: 
     origin = debugger.ref(row)
     wanted = edited(state, edits)
     return Plan(row, state, wanted, tuple(edits), origin, TIME, fresh, **more)
+
+
+def drafted_later(
+    debugger: Debugger, row: int, edits: Sequence[Change] = (), **wish: Any
+) -> tuple[Plan, Draft]:
+    """Draft a fork long after its session, with ids that are always the same."""
+    fresh = random.Random(7).randbytes  # noqa: S311 - they are to repeat
+    plan = plan_of(debugger, row, edits, **wish)
+    plan = msgspec.structs.replace(plan, time=LATER, fresh=fresh)
+    return plan, debugger.draft(plan)
+
+
+def lines_of(draft: Draft, kind: type[NewFile] | UnionType = NewFile) -> list[dict[str, Any]]:
+    """Give what a draft of one write of a kind writes, line by line."""
+    (made,) = draft.writes
+    assert isinstance(made, kind)
+    assert isinstance(made, NewFile | MoreLines)
+    assert all(each.data.endswith(b"\n") for each in made.records)
+    return [json.loads(each.data) for each in made.records]
 
 
 def rows_of(debugger: Debugger) -> list[int]:

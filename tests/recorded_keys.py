@@ -21,6 +21,23 @@ def records_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
+def fill(client: Any, records: Sequence[dict[str, Any]]) -> None:
+    """Put what was recorded into a real server, with what is left of its time."""
+    for each in records:
+        name, value = each["key"], each["value"]
+        match each["type"]:
+            case "string":
+                client.set(name, value)
+            case "hash":
+                client.hset(name, mapping=value)
+            case "list":
+                client.rpush(name, *value)
+            case _:
+                client.zadd(name, dict(value))
+        if each["ttl"] > 0:
+            client.expire(name, each["ttl"])
+
+
 class RecordedKeys:
     """The keys of a record; `asked` counts the values that were given."""
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import forks_of_files
 import pytest
 from builders import FIXTURES, fixture_files
 from claude_lines import Claude, calls, says, thinks
+from forks_of_files import LATER as NOW
+from forks_of_files import drafted_later as drafted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tt_debugger.core.between import keys_between
 from tt_debugger.core.changes import Append, Change, Drop, Put, Splice
-from tt_debugger.core.fork.edits import edited
-from tt_debugger.core.fork.plan import Draft, Plan
+from tt_debugger.core.fork.plan import Draft
 from tt_debugger.core.fork.writes import How, MoreLines, NewFile
 from tt_debugger.core.model import Kind
 from tt_debugger.debugger import Debugger
@@ -32,36 +34,12 @@ FILES = [
     SAMPLES / "claude-code.jsonl",
     *sorted((SAMPLES / "claude-code").rglob("*.jsonl")),
 ]
-NOW = 1_900_000_000.0
 NEWEST = "2030-03-17T17:46:40.000Z"
 UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z")
 ASIDE = ("custom-title", "last-prompt", "file-history-snapshot")
 
 
-def drafted(
-    debugger: Debugger, row: int, edits: Sequence[Change] = (), **wish: Any
-) -> tuple[Plan, Draft]:
-    """Draft a fork with ids and a time that are always the same."""
-    state = debugger.state(row)
-    plan = Plan(
-        row=row,
-        state=state,
-        wanted=edited(state, edits),
-        edits=tuple(edits),
-        origin=debugger.ref(row),
-        time=NOW,
-        fresh=random.Random(7).randbytes,  # noqa: S311 - they are to repeat
-        **wish,
-    )
-    return plan, debugger.draft(plan)
-
-
-def lines_of(draft: Draft) -> list[dict[str, Any]]:
-    """Give what a draft writes, line by line."""
-    (made,) = draft.writes
-    assert isinstance(made, NewFile | MoreLines)
-    assert all(each.data.endswith(b"\n") for each in made.records)
-    return [json.loads(each.data) for each in made.records]
+lines_of = partial(forks_of_files.lines_of, kind=NewFile | MoreLines)
 
 
 def written(draft: Draft, folder: Path) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -14,13 +13,15 @@ from typing import Any
 import pytest
 import zstandard
 from builders import FIXTURES, fixture_files
+from forks_of_files import LATER as NOW
+from forks_of_files import drafted_later as drafted
+from forks_of_files import lines_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tt_debugger.core.between import keys_between
 from tt_debugger.core.changes import Append, Change, Drop, Put, Splice
-from tt_debugger.core.fork.edits import edited
-from tt_debugger.core.fork.plan import Draft, Plan
+from tt_debugger.core.fork.plan import Draft
 from tt_debugger.core.fork.writes import NewFile
 from tt_debugger.core.model import Kind
 from tt_debugger.debugger import Debugger
@@ -29,39 +30,12 @@ from tt_debugger.storage.writing import write
 
 FOLDER = FIXTURES / "codex"
 FILES = [*fixture_files("codex"), FIXTURES.parent.parent / "sample_sessions" / "codex.jsonl"]
-NOW = 1_900_000_000.0
 STAMP = "2030-03-17T17:46:40.000Z"
 NAME = re.compile(
     r"rollout-2030-03-1[678]T\d\d-\d\d-\d\d-"
     r"(01ba60d3-3800-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})\.jsonl\Z"
 )
 THREAD = "019cb7f0-7000-7000-8000-0000000000aa"
-
-
-def drafted(
-    debugger: Debugger, row: int, edits: Sequence[Change] = (), **wish: Any
-) -> tuple[Plan, Draft]:
-    """Draft a fork with ids and a time that are always the same."""
-    state = debugger.state(row)
-    plan = Plan(
-        row=row,
-        state=state,
-        wanted=edited(state, edits),
-        edits=tuple(edits),
-        origin=debugger.ref(row),
-        time=NOW,
-        fresh=random.Random(7).randbytes,  # noqa: S311 - they are to repeat
-        **wish,
-    )
-    return plan, debugger.draft(plan)
-
-
-def lines_of(draft: Draft) -> list[dict[str, Any]]:
-    """Give what a draft writes, line by line."""
-    (made,) = draft.writes
-    assert isinstance(made, NewFile)
-    assert all(each.data.endswith(b"\n") for each in made.records)
-    return [json.loads(each.data) for each in made.records]
 
 
 def replay(draft: Draft, folder: Path) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from builders import FIXTURES, replay_of
+from forks_of_rows import draft
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tt_debugger.core.changes import Append, Change, Drop, Put, Splice, fold
-from tt_debugger.core.fork.plan import Draft, Plan
+from tt_debugger.core.changes import Append, Drop, Put, Splice, fold
+from tt_debugger.core.fork.plan import Draft
 from tt_debugger.core.fork.writes import How, NewRows
 from tt_debugger.core.model import SessionId
 from tt_debugger.errors import UnsupportedError, UsageError
@@ -24,7 +25,6 @@ from tt_debugger.formats.openai_agents import OpenAIAgents
 from tt_debugger.storage.writing import write
 
 HERE = FIXTURES / "openai_agents"
-NOW = 1798000000.25
 HI = {"role": "user", "content": "hi"}
 
 
@@ -40,18 +40,6 @@ def opened(tmp_path: Path) -> Iterator[Any]:
     yield open_copy
     for each in stores:
         each.close()
-
-
-def draft(store: OpenAIAgents, session: str, row: int, *edits: Change, **more: Any) -> Draft:
-    loaded = store.load(SessionId(session)).session
-    replay = replay_of(store, loaded)
-    state = replay.state(row)
-    fresh = iter(range(1, 1000))
-    plan = Plan(
-        row, state, fold(state, edits), edits, "there", NOW,
-        lambda count: bytes([next(fresh)] * count), **more,
-    )  # fmt: skip
-    return store.draft(replay, plan)
 
 
 def inserts(fork: Draft, table: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import FIXTURES, load, replay_of
-from recorded_keys import RecordedKeys, records_of
+from recorded_keys import RecordedKeys, fill, records_of
 from servers import Redis
 
 from tt_debugger.core.model import Session, SessionId, iso_time
@@ -49,19 +49,7 @@ def served(redis_server: Redis) -> Iterator[RedisStore]:
     """Put what was recorded into a real server."""
     with redis_server.client(5) as client:
         client.flushdb()
-        for each in RECORDED:
-            name, value = each["key"], each["value"]
-            match each["type"]:
-                case "string":
-                    client.set(name, value)
-                case "hash":
-                    client.hset(name, mapping=value)
-                case "list":
-                    client.rpush(name, *value)
-                case _:
-                    client.zadd(name, dict(value))
-            if each["ttl"] > 0:
-                client.expire(name, each["ttl"])
+        fill(client, RECORDED)
         store = RedisStore.open(redis_server.address(5))
         yield store
         store.close()

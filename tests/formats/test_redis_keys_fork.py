@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from builders import FIXTURES, replay_of
-from recorded_keys import RecordedKeys, records_of
+from forks_of_rows import NOW, draft
+from recorded_keys import RecordedKeys, fill, records_of
 from servers import Redis
 
-from tt_debugger.core.changes import Change, Put, fold
-from tt_debugger.core.fork.plan import Draft, Plan
+from tt_debugger.core.changes import Put
+from tt_debugger.core.fork.plan import Draft
 from tt_debugger.core.fork.writes import How, Key, NewKeys
 from tt_debugger.core.model import SessionId
 from tt_debugger.errors import UnsupportedError
@@ -20,24 +21,11 @@ from tt_debugger.formats.redis_keys import RedisStore
 from tt_debugger.storage.writing import write
 
 RECORDED = records_of(FIXTURES / "redis_keys" / "generic.jsonl.gz")
-NOW = 1798000000.25
 KINDS = {"json": "ReJSON-RL"}
 
 
 def stored(name: str, value: Any, kind: str = "string", ttl: int = -1) -> dict[str, Any]:
     return {"key": name, "type": kind, "ttl": ttl, "value": value}
-
-
-def draft(store: RedisStore, session: str, row: int, *edits: Change, **more: Any) -> Draft:
-    loaded = store.load(SessionId(session)).session
-    replay = replay_of(store, loaded)
-    state = replay.state(row)
-    fresh = iter(range(1, 1000))
-    plan = Plan(
-        row, state, fold(state, edits), edits, "there", NOW,
-        lambda count: bytes([next(fresh)] * count), **more,
-    )  # fmt: skip
-    return store.draft(replay, plan)
 
 
 def keys_of(fork: Draft) -> tuple[Key, ...]:
@@ -220,19 +208,7 @@ def test_an_edit_may_name_the_thread_and_nothing_is_done_in_place():
 def served(redis_server: Redis) -> Iterator[RedisStore]:
     with redis_server.client(6) as client:
         client.flushdb()
-        for each in RECORDED:
-            name, value = each["key"], each["value"]
-            match each["type"]:
-                case "string":
-                    client.set(name, value)
-                case "hash":
-                    client.hset(name, mapping=value)
-                case "list":
-                    client.rpush(name, *value)
-                case _:
-                    client.zadd(name, dict(value))
-            if each["ttl"] > 0:
-                client.expire(name, each["ttl"])
+        fill(client, RECORDED)
         store = RedisStore.open(redis_server.address(6))
         yield store
         store.close()

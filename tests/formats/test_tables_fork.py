@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 from builders import FIXTURES, database_of, replay_of
+from forks_of_rows import NOW, draft
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from servers import Postgres
 from strategies import json_values
 
-from tt_debugger.core.changes import Change, Drop, Put, fold
-from tt_debugger.core.fork.plan import Draft, Plan
+from tt_debugger.core.changes import Drop, Put
+from tt_debugger.core.fork.plan import Draft
 from tt_debugger.core.fork.writes import How, NewRows
 from tt_debugger.core.model import SessionId
 from tt_debugger.errors import UnsupportedError, UsageError
@@ -29,15 +30,7 @@ from tt_debugger.formats.sqlite_tables import SqliteTables
 from tt_debugger.storage.writing import write
 
 HERE = FIXTURES / "sqlite_tables"
-NOW = 1798000000.25
 HI = {"role": "user", "content": "hi"}
-
-
-def plan_of(state: Any, row: int, *edits: Change, **more: Any) -> Plan:
-    known = iter(range(1, 256))
-    more.setdefault("fresh", lambda count: bytes([next(known)] * count))
-    wanted = fold(state, edits)
-    return Plan(row=row, state=state, wanted=wanted, edits=edits, origin="", time=NOW, **more)
 
 
 @pytest.fixture
@@ -58,12 +51,6 @@ def opened(tmp_path: Path) -> Iterator[Any]:
     yield open_store
     for each in stores:
         each.close()
-
-
-def draft(store: Any, session: str, row: int, *edits: Change, **more: Any) -> Draft:
-    loaded = store.load(SessionId(session)).session
-    replay = replay_of(store, loaded)
-    return store.draft(replay, plan_of(replay.state(row), row, *edits, **more))
 
 
 def inserts(fork: Draft) -> list[dict[str, Any]]:

@@ -60,6 +60,9 @@ def refuse_parted(plan: Plan) -> None:
 
     Raises UsageError. What was parted in the original stays so.
     """
+    if plan.wanted is plan.state:
+        # A talk that is not edited need not be read.
+        return
     if "messages" in plan.state and "messages" not in plan.wanted:
         raise UsageError(
             "messages cannot be taken away as a whole", "take away the ones that are to go"

@@ -10,7 +10,8 @@ import msgspec
 from tt_debugger.core.between import is_same
 from tt_debugger.core.fork.cuts import open_calls
 from tt_debugger.core.fork.plan import Plan
-from tt_debugger.core.fork.transcripts import Altered, Source, altered
+from tt_debugger.core.fork.sources import Source
+from tt_debugger.core.fork.transcripts import Altered, altered
 from tt_debugger.core.fork.writes import How, Record
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.messages import results_in

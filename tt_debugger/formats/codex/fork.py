@@ -17,7 +17,8 @@ import msgspec
 from tt_debugger.core.changes import Append, Change
 from tt_debugger.core.fork.minting import stamp, uuid7
 from tt_debugger.core.fork.plan import Draft, Plan, other_edits
-from tt_debugger.core.fork.transcripts import Altered, Source, altered
+from tt_debugger.core.fork.sources import Source
+from tt_debugger.core.fork.transcripts import Altered, altered
 from tt_debugger.core.fork.writes import How, NewFile, Record
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Session

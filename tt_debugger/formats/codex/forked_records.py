@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.between import is_same
-from tt_debugger.core.fork.transcripts import Altered, Source
+from tt_debugger.core.fork.sources import Source
+from tt_debugger.core.fork.transcripts import Altered
 from tt_debugger.core.fork.writes import How, Record
 from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.tree import NO_ROW

@@ -10,7 +10,8 @@ from typing import Any
 from tt_debugger.core.changes import State
 from tt_debugger.core.findings import Code
 from tt_debugger.core.fork.plan import Plan
-from tt_debugger.core.fork.transcripts import Kept, Part, Source
+from tt_debugger.core.fork.sources import Source
+from tt_debugger.core.fork.transcripts import Kept, Part
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.model import Session
 from tt_debugger.errors import UnsupportedError, UsageError
