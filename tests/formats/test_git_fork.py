@@ -134,7 +134,7 @@ def test_an_edited_file_makes_a_commit_after_the_one_that_is_forked(
 
     draft = check_fork(debugger, plan)
 
-    branch = f"ttdbg/fork-{base[:12]}-abab"
+    branch = f"ttdbg/fork-{base[:12]}-abababab"
     assert draft == Draft(
         writes=(
             NewBranch(

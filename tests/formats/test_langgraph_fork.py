@@ -179,7 +179,7 @@ def test_a_fork_is_one_row_of_a_new_thread(tmp_path: Path):
     before = rows.checkpoint(rows.identity(4), {"messages": [], "topic": "cats"}, 4)
     calls = [{"name": "add", "args": {"a": 40, "b": 3}}]
     assert row_of(draft) == {
-        "thread_id": "t-fork-0000",
+        "thread_id": "t-fork-00000000",
         "checkpoint_ns": "",
         "checkpoint_id": own,
         "parent_checkpoint_id": None,
@@ -210,11 +210,11 @@ def test_a_fork_is_one_row_of_a_new_thread(tmp_path: Path):
     }
     assert (draft.location, draft.session, draft.own) == (
         str(place),
-        "t-fork-0000",
+        "t-fork-00000000",
         ("metadata", "tasks"),
     )
     assert draft.resume_command == (
-        'config = {"configurable": {"thread_id": "t-fork-0000", "checkpoint_ns": "", '
+        'config = {"configurable": {"thread_id": "t-fork-00000000", "checkpoint_ns": "", '
         f'"checkpoint_id": "{own}"}}}}\n'
         "graph.invoke(None, config)"
     )
@@ -546,7 +546,7 @@ def test_a_thread_of_langgraph_js_keeps_its_json_and_its_numbers(tmp_path: Path)
         "channel_versions": {"messages": 4, "n": 3, "branch:to:agent": 3},
     }
     assert draft.resume_command == (
-        'const config = { configurable: { thread_id: "t-fork-0000", checkpoint_ns: "", '
+        'const config = { configurable: { thread_id: "t-fork-00000000", checkpoint_ns: "", '
         f'checkpoint_id: "{draft.point}" }} }};\n'
         "await graph.invoke(null, config);"
     )
@@ -678,14 +678,14 @@ def test_a_fork_in_redis_is_a_document_that_is_the_latest_of_a_new_thread(record
     (each,) = draft.writes
     assert isinstance(each, NewKeys)
     document, latest = each.keys
-    name = f"checkpoint:react-loop-fork-0000:__empty__:{draft.point}"
+    name = f"checkpoint:react-loop-fork-00000000:__empty__:{draft.point}"
     assert latest == Key(
-        "checkpoint_latest:react-loop-fork-0000:__empty__", "string", name.encode(), 60_000
+        "checkpoint_latest:react-loop-fork-00000000:__empty__", "string", name.encode(), 60_000
     )
     assert (document.name, document.kind, document.ttl) == (name, "json", 60_000)
     told = json.loads(document.value)
     assert {key: told[key] for key in told if key not in ("checkpoint", "metadata")} == {
-        "thread_id": "react-loop-fork-0000",
+        "thread_id": "react-loop-fork-00000000",
         "run_id": "",
         "checkpoint_ns": "__empty__",
         "checkpoint_id": draft.point,

@@ -82,7 +82,7 @@ def test_messages_on_lines_are_kept_to_the_byte(drafted: Any, tmp_path: Path):
     fork = drafted("chat.jsonl", 3, Append(("messages",), HI))
 
     assert data_of(fork) == b"".join(before[:4]) + b'{"role":"user","content":"hi"}\n'
-    assert fork.location == str(tmp_path / "chat-fork-0101.jsonl")
+    assert fork.location == str(tmp_path / "chat-fork-01010101.jsonl")
     assert (
         fork.resume_command == f"messages = [json.loads(line) for line in open({fork.location!r})]"
     )

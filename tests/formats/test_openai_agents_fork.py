@@ -75,7 +75,7 @@ def test_the_first_items_become_those_of_a_new_session_text_by_text(opened: Any)
     fork = draft(store, "sess-1", 3, Append(("messages",), HI))
 
     made = inserts(fork, "agent_messages")
-    name = "sess-1-fork-0101"
+    name = "sess-1-fork-01010101"
     assert [tuple(each.values()) for each in made[:4]] == [
         (8 + place, name, *row[2:]) for place, row in enumerate(old[:4])
     ]
@@ -125,7 +125,7 @@ def test_a_fork_of_a_branch_is_the_main_branch_of_a_session_of_its_own(opened: A
     ]
     assert [each["tool_name"] for each in order] == [None, None, "pantry", *[None] * 5]
     assert fork.resume_command == (
-        "session = AdvancedSQLiteSession(session_id='menu-fork-0101',"
+        "session = AdvancedSQLiteSession(session_id='menu-fork-01010101',"
         f" db_path={store.location!r}, sessions_table='chats', messages_table='chat_items')"
     )
     ((answer,),) = stored(store.location, "select message_data from chat_items where id = 10")

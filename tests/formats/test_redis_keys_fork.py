@@ -76,23 +76,24 @@ def test_a_thread_gets_its_past_with_its_list_of_names_and_the_time_that_is_left
 
     fork = draft(store, "support-1", 2, Put(("state", "status"), "paused"))
 
-    name = "checkpoint:support-1-fork-0101"
+    name = "checkpoint:support-1-fork-01010101"
     current, *past, listing = keys_of(fork)
     assert (current.name, current.kind, current.ttl) == (name, "string", 604_799_000)
     assert current.how is How.CHANGED
     old = {each["key"]: each for each in RECORDED}
     for made in past:
-        before = old[made.name.replace("-fork-0101", "")]
-        assert made.value.decode() == before["value"].replace('support-1"', 'support-1-fork-0101"')
+        before = old[made.name.replace("-fork-01010101", "")]
+        new = before["value"].replace('support-1"', 'support-1-fork-01010101"')
+        assert made.value.decode() == new
         assert (made.how, made.ttl) == (How.KEPT, 604_799_000)
     assert (listing.name, listing.kind, listing.ttl) == (f"{name}:history", "zset", None)
     assert [member.decode() for member, _ in listing.value] == [each.name for each in past]
     assert [score for _, score in listing.value] == [
         score for _, score in old["checkpoint:support-1:history"]["value"][:3]
     ]
-    assert (fork.session, fork.point) == ("support-1-fork-0101", name)
+    assert (fork.session, fork.point) == ("support-1-fork-01010101", name)
     assert fork.own == ("state",)
-    assert fork.resume_command == "thread_id = 'support-1-fork-0101'"
+    assert fork.resume_command == "thread_id = 'support-1-fork-01010101'"
     found = read_again(RECORDED, fork)
     assert len(found) == 4
     assert found[-1][1]["state"]["status"] == "paused"
@@ -109,7 +110,7 @@ def test_a_past_that_is_a_list_stays_one(row: int):
 
     # The state that the thread has is that of the point, which may be of the list, too.
     past = before if row < len(session) - 1 else before[:-1]
-    wanted = [{**each, "thread_id": "list-style-fork-0101"} for each in (*past, before[-1])]
+    wanted = [{**each, "thread_id": "list-style-fork-01010101"} for each in (*past, before[-1])]
     assert [state for _, state in found] == wanted
 
 
@@ -139,7 +140,7 @@ def test_a_hash_keeps_its_fields_and_gets_the_time_of_the_fork():
     assert made.value[b"version"] == b"2"
     assert made.value[b"updated_at"] == b"2026-12-23T04:26:40+00:00"
     ((_, state),) = read_again(RECORDED, fork)
-    assert (state["status"], state["thread_id"]) == ("paused", "hash-style-fork-0101")
+    assert (state["status"], state["thread_id"]) == ("paused", "hash-style-fork-01010101")
 
 
 def test_a_hash_whose_fields_are_the_state_holds_nothing_but_texts():
@@ -149,7 +150,7 @@ def test_a_hash_whose_fields_are_the_state_holds_nothing_but_texts():
     fork = draft(store, "t", 0, Put(("goal",), "stay"))
 
     assert read_again(records, fork) == [
-        ("checkpoint:t-fork-0101", {"thread_id": "t-fork-0101", "goal": "stay"})
+        ("checkpoint:t-fork-01010101", {"thread_id": "t-fork-01010101", "goal": "stay"})
     ]
     with pytest.raises(UnsupportedError, match="goal can be nothing but a text"):
         draft(store, "t", 0, Put(("goal",), 3))
@@ -166,8 +167,8 @@ def test_a_document_stays_one():
     fork = draft(store, "t", 0, Put(("step",), 7))
 
     assert [(each.name, each.kind, each.ttl) for each in keys_of(fork)] == [
-        ("checkpoint:t-fork-0101", "json", 5000),
-        (f"checkpoint:t-fork-0101:history:{time}", "json", None),
+        ("checkpoint:t-fork-01010101", "json", 5000),
+        (f"checkpoint:t-fork-01010101:history:{time}", "json", None),
     ]
     assert [state["step"] for _, state in read_again(records, fork)] == [1, 7]
 

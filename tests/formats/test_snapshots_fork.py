@@ -87,11 +87,11 @@ def test_states_on_lines_are_kept_to_the_byte_but_for_the_name_of_their_session(
 
     fork = drafted("agent-state.jsonl", 1)
 
-    name = b"thread-7-fork-0101"
+    name = b"thread-7-fork-01010101"
     assert data_of(fork).splitlines(keepends=True) == [
         each.replace(b"thread-7", name) for each in before[:2]
     ]
-    assert Path(fork.location).name == "agent-state-fork-0202.jsonl"
+    assert Path(fork.location).name == "agent-state-fork-02020202.jsonl"
     assert (fork.session, fork.point, fork.own) == (name.decode(), "L2", ("thread_id",))
     assert fork.resume_command == f"state = json.loads(open({fork.location!r}).readlines()[-1])"
     assert [each.how for each in fork.writes[0].records] == [How.KEPT, How.KEPT]
@@ -136,7 +136,7 @@ def test_a_list_of_states_stays_one_with_the_bytes_of_each(drafted: Any):
     assert [{**each, "session_id": "run-3"} for each in states[:2]] == old
     assert states[2]["decisions"][0]["what"] == "neither"
     # What is indented stays so, also around what was edited.
-    first = data_of(fork).decode().replace("run-3-fork-0101", "run-3")
+    first = data_of(fork).decode().replace("run-3-fork-01010101", "run-3")
     assert first.startswith(text[: text.index('"write the form"\n')].rpartition("},")[0])
     assert '\n    "what": "neither",\n    "why": "no mobile client"\n   }\n  ],\n' in first
     assert read_again(fork)[-1][0] == fork.point
@@ -149,7 +149,7 @@ def test_one_state_becomes_another_one_in_the_same_form(drafted: Any):
     assert (
         data_of(fork).decode()
         == before.rstrip()
-        .replace("run-3", "run-3-fork-0101")
+        .replace("run-3", "run-3-fork-01010101")
         .replace('"src/routes.ts"\n', '"src/routes.ts",\n    "src/new.ts"\n')
         + "\n"
     )
@@ -160,8 +160,8 @@ def test_one_state_becomes_another_one_in_the_same_form(drafted: Any):
 def test_a_state_of_a_folder_becomes_a_file_beside_it(drafted: Any, tmp_path: Path):
     fork = drafted("saved", 1, Put(("status",), "paused"))
 
-    assert fork.location == str(tmp_path / "saved-fork-0202.json")
-    assert json.loads(data_of(fork))["thread_id"] == fork.session == "thread-7-fork-0101"
+    assert fork.location == str(tmp_path / "saved-fork-02020202.json")
+    assert json.loads(data_of(fork))["thread_id"] == fork.session == "thread-7-fork-01010101"
     assert read_again(fork)[-1][1]["status"] == "paused"
     assert fork.notes == (
         "the fork is one file with one state; those before it stay where they are",
@@ -181,7 +181,7 @@ def test_states_that_name_no_session_are_of_that_of_the_new_file(drafted: Any):
     fork = drafted(lines, 1, Put(("status",), "c"))
 
     assert data_of(fork).startswith(lines)
-    assert fork.session == Path(fork.location).stem == "s-fork-0101"
+    assert fork.session == Path(fork.location).stem == "s-fork-01010101"
     assert [state["status"] for _, state in read_again(fork)] == ["a", "b", "c"]
 
 
@@ -189,9 +189,9 @@ def test_a_state_that_names_no_session_is_of_that_before_it(drafted: Any):
     lines = jsonl({"thread_id": "t", "plan": [], "step": 1}, {"plan": [], "step": 2})
     fork = drafted(lines, 1)
 
-    assert fork.session == "t-fork-0101"
+    assert fork.session == "t-fork-01010101"
     assert [state for _, state in read_again(fork)] == [
-        {"thread_id": "t-fork-0101", "plan": [], "step": 1},
+        {"thread_id": "t-fork-01010101", "plan": [], "step": 1},
         {"plan": [], "step": 2},
     ]
 
@@ -201,7 +201,7 @@ def test_numbers_that_a_parser_would_round_are_what_they_were(drafted: Any):
     fork = drafted(line, 0, Put(("status",), "x"))
 
     assert data_of(fork).splitlines()[1] == (
-        b'{"thread_id": "t-fork-0101", "plan": [1e400, 1.10], "step": 18446744073709551617,'
+        b'{"thread_id": "t-fork-01010101", "plan": [1e400, 1.10], "step": 18446744073709551617,'
         b' "status": "x"}'
     )
 

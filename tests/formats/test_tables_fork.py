@@ -88,7 +88,7 @@ def test_a_thread_gets_its_past_and_the_wanted_state_under_a_new_name(opened: An
 
     fork = draft(store, "parcel:7", 1, Put(("status",), "paused"))
 
-    name = "parcel:7-fork-0101"
+    name = "parcel:7-fork-01010101"
     first, second, current = inserts(fork)
     old = {row[0]: row for row in before}
     for made, time in ((first, "01"), (second, "02")):
@@ -143,7 +143,7 @@ def test_a_state_in_an_envelope_names_its_thread_there(opened: Any):
     assert fork.own == ("state",)
     assert inserts(fork)[0]["more"] == "kept"
     (found,) = read_again(store, fork)
-    assert found[1]["state"] == {"thread_id": "t-fork-0101", "n": 1}
+    assert found[1]["state"] == {"thread_id": "t-fork-01010101", "n": 1}
 
 
 def test_a_fork_may_go_into_a_copy_of_the_database(opened: Any, tmp_path: Path):
@@ -152,7 +152,7 @@ def test_a_fork_may_go_into_a_copy_of_the_database(opened: Any, tmp_path: Path):
     fork = draft(store, "alone", 0, target=str(tmp_path / "other.db"))
 
     assert fork.location == str(tmp_path / "other.db")
-    assert read_again(store, fork)[0][0] == fork.session == "alone-fork-0202"
+    assert read_again(store, fork)[0][0] == fork.session == "alone-fork-02020202"
     assert Path(store.location).read_bytes() == before
 
 
@@ -167,9 +167,9 @@ def test_rows_that_name_their_parent_get_new_ids_and_keep_their_tree(opened: Any
     named = ("id", "conversationId", "parentId", "seq", "ts")
     rows = inserts(fork)
     assert [tuple(each[name] for name in named) for each in rows] == [
-        (6, "conv-1-fork-0101", None, 1, 1767225660),
-        (7, "conv-1-fork-0101", 6, 2, 1767225840),
-        (8, "conv-1-fork-0101", 7, 3, 1798000000),
+        (6, "conv-1-fork-01010101", None, 1, 1767225660),
+        (7, "conv-1-fork-01010101", 6, 2, 1767225840),
+        (8, "conv-1-fork-01010101", 7, 3, 1798000000),
     ]
     old = stored(store.location, "select snapshot from snapshots where id in (1, 4, 5)")
     assert [each["snapshot"] for each in rows[:2]] == [old[0][0], old[1][0]]
@@ -183,7 +183,7 @@ def test_turns_are_copied_and_what_was_edited_is_hashed_as_before(opened: Any):
     fork = draft(store, "run-a", 2, Put(("turn", "input", "query"), "other"))
 
     rows = inserts(fork)
-    assert [each["turn_id"] for each in rows] == [f"run-a-fork-0101-{n}" for n in (1, 2, 3)]
+    assert [each["turn_id"] for each in rows] == [f"run-a-fork-01010101-{n}" for n in (1, 2, 3)]
     assert [each["turn_number"] for each in rows] == [1, 2, 3]
     text = json.dumps({"query": "other"}, sort_keys=True, separators=(",", ":"))
     assert rows[2]["input_hash"] == hashlib.sha256(text.encode()).hexdigest()
@@ -224,8 +224,8 @@ def test_rows_of_a_table_without_a_key_are_found_by_what_is_known_of_them(opened
     [
         ("'3f2b8c1e-0d4a-4c57-9b1e-2a6d5e8f7c90'", "uuid"),
         ("'0123456789abcdef'", "0404040404040404"),
-        ("'c1'", "c1-fork-0202"),
-        ("'s:7'", "s-fork-0101:7"),
+        ("'c1'", "c1-fork-02020202"),
+        ("'s:7'", "s-fork-01010101:7"),
         ("12", 13),
         ("x'00112233445566778899aabbccddeeff'", b"\4" * 16),
     ],
@@ -304,7 +304,7 @@ def test_threads_and_turns_of_a_server_are_forked_alike(opened: Any, postgres: P
     store = opened(postgres.loaded(GENERIC))
 
     fork = draft(store, "user:42:chat", 1, Put(("status",), "paused"))
-    assert fork.session == "user:42:chat-fork-0101"
+    assert fork.session == "user:42:chat-fork-01010101"
     states = read_again(store, fork)
     assert len(states) == 3
     assert states[-1][1]["status"] == "paused"

@@ -18,7 +18,7 @@ from tt_debugger.errors import CannotReadError, UsageError
 from tt_debugger.storage import stdin
 from tt_debugger.storage.files import RegularFile
 from tt_debugger.storage.marks import Marks
-from tt_debugger.storage.stdin import CHUNK, STDIN
+from tt_debugger.storage.stdin import AWAKE, CHUNK, STDIN
 
 Pipe = Callable[[bytes], None]
 
@@ -115,15 +115,40 @@ def test_a_pipe_that_does_not_wait_is_waited_for(monkeypatch: pytest.MonkeyPatch
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.write(writing, b"first ")
-    waits = []
+    waits = [
+        lambda: None,
+        lambda: None,  # told too early: nothing is there yet
+        lambda: os.write(writing, b"second"),
+        lambda: os.close(writing),
+    ]
 
-    def write_on(*_: object) -> None:
-        waits.append(os.write(writing, b"second") if not waits else os.close(writing))
+    def write_on(*_: object) -> tuple[list[int], list[int], list[int]]:
+        waits.pop(0)()
+        return [reading], [], []
 
     monkeypatch.setattr("select.select", write_on)
     with os.fdopen(reading) as stream:
         monkeypatch.setattr("sys.stdin", stream)
         assert content() == b"first second"
+    assert not waits
+
+
+def test_an_interrupt_is_heard_while_nothing_comes(monkeypatch: pytest.MonkeyPatch):
+    reading, writing = os.pipe()
+    looks = []
+
+    def wait(*asked: object) -> tuple[list[int], list[int], list[int]]:
+        looks.append(asked)
+        if len(looks) == 3:
+            raise KeyboardInterrupt
+        return [], [], []
+
+    monkeypatch.setattr("select.select", wait)
+    with os.fdopen(reading) as stream, os.fdopen(writing, "w"):
+        monkeypatch.setattr("sys.stdin", stream)
+        with pytest.raises(KeyboardInterrupt):
+            content()
+    assert looks == [([reading], [], [], AWAKE)] * 3
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO("text")])

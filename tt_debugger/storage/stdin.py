@@ -18,6 +18,8 @@ STDIN = "-"
 """The location that means stdin. A file of that name is ./- ."""
 CHUNK = 1 << 20
 TERMINAL = "/dev/tty"
+AWAKE = 0.5
+"""Seconds between two looks whether somebody wants it to end."""
 
 _one_reader = threading.Lock()
 
@@ -65,14 +67,26 @@ def _source(stream: TextIO | None) -> int:
 def _chunk(source: int) -> bytes:
     while True:
         try:
+            _wait_for(source)
             return os.read(source, CHUNK)
         except BlockingIOError:
             # Whoever writes may have set the pipe, which is shared, to not wait.
-            import select
-
-            select.select([source], [], [])
+            continue
         except OSError as error:
             raise CannotReadError(f"cannot read {STDIN}: {error.strerror}") from error
+
+
+def _wait_for(source: int) -> None:
+    """Wait until there is something to read, and let an interrupt be heard while there is not.
+
+    A signal that comes just before a read that waits is heard only when that read has ended.
+    """
+    if os.name == "nt":
+        return
+    import select
+
+    while not select.select([source], [], [], AWAKE)[0]:
+        continue
 
 
 def _cannot_keep(error: OSError) -> CannotReadError:

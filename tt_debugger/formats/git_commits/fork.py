@@ -50,7 +50,7 @@ def draft(location: str, replay: Replay, plan: Plan) -> Draft:
         raise UnsupportedError("a branch of git is always a new one", "leave out --in-place")
     repository = must_be_repository(location)
     base = replay.session.ids[plan.row]
-    branch = plan.target or f"ttdbg/fork-{base[:_SHORT]}-{plan.fresh(2).hex()}"
+    branch = plan.target or f"ttdbg/fork-{base[:_SHORT]}-{plan.fresh(4).hex()}"
     check_new(repository, ref_of(branch))
     edits = _edits(plan)
     new = _new_branch(repository, branch, base, plan, edits)

@@ -16,7 +16,7 @@ from tt_debugger.formats.shared.states import SESSIONS, session_of
 
 _INNER = "state"
 """The key under which a state stands in an envelope."""
-_FORK = re.compile(r"-fork-[0-9a-f]{4}\Z")
+_FORK = re.compile(r"-fork-[0-9a-f]{8}\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TEXTS = frozenset(("text", "input_text"))
 
@@ -28,7 +28,7 @@ def is_uuid(text: str) -> bool:
 
 def name_of_fork(name: str, fresh: Fresh) -> str:
     """Give a new name to a fork: a UUID where the name is one, else one that tells of it."""
-    return uuid4(fresh) if is_uuid(name) else f"{_FORK.sub('', name)}-fork-{fresh(2).hex()}"
+    return uuid4(fresh) if is_uuid(name) else f"{_FORK.sub('', name)}-fork-{fresh(4).hex()}"
 
 
 def told_session(state: Mapping[str, Any]) -> str | None:

@@ -27,7 +27,7 @@ class FreshIds:
     def __init__(self, tables: Tables, table: str, names: tuple[str, str], fresh: Fresh) -> None:
         self._tables, self._table, self._fresh = tables, table, fresh
         self._before, self._after = names
-        self._suffix = f"-fork-{fresh(2).hex()}"
+        self._suffix = f"-fork-{fresh(4).hex()}"
         self.are_below = False
 
     def of(self, column: str, values: Sequence[Value], *, is_server: bool) -> dict[Value, Value]:
