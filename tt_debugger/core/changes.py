@@ -63,10 +63,23 @@ def fold(state: State, changes: Iterable[Change]) -> State:
     Raises KeyError, IndexError or TypeError where a change names a place that is not there: that
     is a bug in the format that made it, not bad data.
     """
-    folding = _Folding(state)
-    for change in changes:
-        folding.apply(change)
-    return folding.root
+    live = LiveState(state)
+    live.apply(changes)
+    return live.value
+
+
+def touches(change: Change, path: Path) -> bool:
+    """Tell whether a change may alter what stands at a path; only a no is certain.
+
+    It may where it writes there, above it, or inside of it, and where it moves the items of a
+    list that the path leads through.
+    """
+    place = change.path
+    if isinstance(change, Drop) and isinstance(place[-1], int):
+        # The items behind it move up.
+        place = place[:-1]
+    size = min(len(place), len(path))
+    return place[:size] == path[:size]
 
 
 def written_paths(changes: Iterable[Change], before: State) -> list[Path]:
@@ -82,17 +95,29 @@ def written_paths(changes: Iterable[Change], before: State) -> list[Path]:
     return list(writing.paths)
 
 
-class _Folding:
-    """One run of changes; `_owned` holds the containers that this run made and may write to."""
+class LiveState:
+    """A state that one run of changes is made to; what it was made of is never touched.
+
+    A container is copied the first time it is written to, and written to from then on. So a long
+    run costs what its changes cost, however large the state grows; but `value`, and each container
+    in it, is what it is only until the next change: whoever keeps a part of it copies or encodes
+    it.
+    """
 
     def __init__(self, state: State) -> None:
-        self.root = state
+        self.value = state
         self._owned: dict[int, Any] = {}
+        """The containers that this run made and may write to."""
 
-    def apply(self, change: Change) -> None:
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Make some changes to it, in order. Raises what `fold` does."""
+        for change in changes:
+            self._apply(change)
+
+    def _apply(self, change: Change) -> None:
         match change:
             case Snapshot(value=value):
-                self.root = value
+                self.value = value
             case Put(path=path, value=value):
                 self._container(path[:-1])[path[-1]] = value
             case Drop(path=path):
@@ -104,7 +129,7 @@ class _Folding:
 
     def _container(self, path: Path) -> Any:
         """Give the container at a path, ours to write to."""
-        self.root = here = self._own(self.root)
+        self.value = here = self._own(self.value)
         for key in path:
             here[key] = below = self._own(here[key])
             here = below
@@ -126,7 +151,7 @@ class _Writing:
 
     def __init__(self, before: State) -> None:
         self.paths: dict[Path, None] = {}
-        self._folding = _Folding(before)
+        self._live = LiveState(before)
         self._unfolded: list[Change] = []
 
     def apply(self, change: Change) -> None:
@@ -165,10 +190,9 @@ class _Writing:
             self.paths[path] = None
 
     def _length(self, path: Path) -> int:
-        for change in self._unfolded:
-            self._folding.apply(change)
+        self._live.apply(self._unfolded)
         self._unfolded.clear()
-        return len(as_list(value_at(self._folding.root, path)))
+        return len(as_list(value_at(self._live.value, path)))
 
 
 def change_json(change: Change) -> dict[str, Any]:
