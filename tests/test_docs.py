@@ -87,7 +87,8 @@ def test_readme_names_only_keys_that_exist() -> None:
     names |= {"?": "question_mark", "Home": "home", "End": "end", "Up": "up", "Down": "down"}
     names |= {"[": "left_square_bracket", "]": "right_square_bracket", ":": "colon"}
     names |= {"{": "left_curly_bracket", "}": "right_curly_bracket", "/": "slash"}
-    names |= {"'": "apostrophe", ",": "comma", ".": "full_stop"}
+    names |= {"'": "apostrophe", ",": "comma", ".": "full_stop", "+": "plus", "-": "minus"}
+    names |= {r"\|": "vertical_line"}
     names |= {"Alt-Left": "alt+left", "Alt-Right": "alt+right", "Ctrl-P": "ctrl+p"}
     keys = {key for each in KEYS for key in each.keys}
     named = {names.get(each, each) for each in re.findall(r"`([^`]+)`", section("Keys"))}
@@ -110,6 +111,33 @@ def test_commands_on_samples_in_readme_work(
 
     assert main(command) == 0, capsys.readouterr().err
     assert capsys.readouterr().out
+
+
+EXAMPLES = [
+    (command, output)
+    for command, output in re.findall(r"^```\n\$ (ttdbg [^\n]*)\n(.*?)^```$", README, BLOCKS)
+    if output
+]
+
+
+@pytest.mark.parametrize(("command", "shown"), EXAMPLES)
+def test_examples_in_readme_begin_as_it_shows(
+    command: str,
+    shown: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(ROOT)
+
+    main(shlex.split(command)[1:])
+
+    assert capsys.readouterr().out[: len(shown)] == shown
+
+
+def test_each_question_about_the_past_has_an_example_in_readme() -> None:
+    asked = {command.split()[1] for command, _ in EXAMPLES}
+
+    assert asked >= {"watch", "blame", "bisect", "grep", "diff", "log"}
 
 
 def test_refs_in_readme_are_refs() -> None:

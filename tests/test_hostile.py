@@ -48,6 +48,18 @@ COMMANDS = [
     ("export", "--format", "json"),
     ("export", "--format", "html"),
     ("export", "#root", "--format", "markdown"),
+    ("watch", "/messages"),
+    ("watch", "", "--json"),
+    ("watch", "messages[-1]"),
+    ("watch", "--when", "error or text~ignore"),
+    ("blame",),
+    ("blame", "--json"),
+    ("blame", "/messages", "--origin"),
+    ("bisect", "--when", "error"),
+    ("bisect", "--when", "length(messages) > 2", "--scan", "--json"),
+    ("grep", "--when", "error or messages>1"),
+    ("log", "--stat"),
+    ("log", "--stat", "--json"),
     ("formats",),
     ("open",),
 ]
@@ -261,10 +273,19 @@ def test_every_command_ends_and_leaves_the_file_as_it_was(
     assert (sorted(folder.iterdir()), file.read_bytes(), file.stat().st_mtime_ns) == before
 
 
+AT_A_POINT = {"show", "diff", "export", "watch", "blame", "bisect"}
+"""Commands that need a checkpoint to be at."""
+
+
 def expected_codes(name: str, command: str) -> set[int]:
     is_blank = name in READABLE and not READABLE[name].tree
-    if command == "diff" and name not in REFUSED and not is_blank:
+    if name in REFUSED or (is_blank and command in AT_A_POINT):
+        return {expected_code(name, command)}
+    if command in {"diff", "grep", "bisect"}:
         return {0, 1}
+    if command == "blame":
+        # Not every state has what is asked for.
+        return {0, 2}
     return {expected_code(name, command)}
 
 
@@ -274,7 +295,7 @@ def expected_code(name: str, command: str) -> int:
         by_format = {"open": 2, "formats": 0} if name.endswith(".json") else {}
         return by_format.get(command, 3)
     is_blank = name in READABLE and not READABLE[name].tree
-    if command == "open" or (command in {"show", "diff", "export"} and is_blank):
+    if command == "open" or (command in AT_A_POINT and is_blank):
         return 2
     if command == "doctor":
         codes = (

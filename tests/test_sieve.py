@@ -13,7 +13,7 @@ from cli.homes import keep, pi_session
 from tt_debugger.core.listing import Entry
 from tt_debugger.core.search import Expression, Query
 from tt_debugger.debugger import Debugger
-from tt_debugger.discovery import Discovery
+from tt_debugger.discovery import Discovery, sieve
 from tt_debugger.discovery.sieve import may_hold
 
 MOST = 40
@@ -97,3 +97,16 @@ def test_what_is_not_known_is_not_sieved_out(tmp_path):
     assert held(entry, "zebra")
     path.unlink()
     assert held(entry, "zebra")
+
+
+@pytest.mark.parametrize("size", range(1, 24))
+def test_a_character_that_is_written_as_a_number_is_seen_where_two_readings_part_it(
+    tmp_path, monkeypatch, size
+):
+    monkeypatch.setattr(sieve, "_CHUNK", size)
+    kelvin = keep(tmp_path / "k.jsonl", b'{"a": "300 \\u212a of them"}\n', 0)
+    other = keep(tmp_path / "o.jsonl", b'{"a": "300 \\u212b of them"}\n', 0)
+
+    query = Query.of("k", is_exact=False)
+    assert sieve.is_in(str(kelvin), query, ["k"])
+    assert not sieve.is_in(str(other), query, ["k"])

@@ -8,16 +8,17 @@ from __future__ import annotations
 import threading
 from array import array
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
 import msgspec
 
-from tt_debugger.core.changes import Change, State
+from tt_debugger.core.changes import Change, LiveState, State
 from tt_debugger.core.completion import Completer
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.doctor import Examination, parents_first
@@ -26,6 +27,7 @@ from tt_debugger.core.growth import carry_over, rows_kept
 from tt_debugger.core.inspection import Inspection, exchanges_at
 from tt_debugger.core.messages import messages_in
 from tt_debugger.core.model import Extent, Heads, Kind, Session, SessionId
+from tt_debugger.core.paths import value_at
 from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
 from tt_debugger.core.replay import BATCH, Body, Replay, Resumed
 from tt_debugger.core.search import BATCH_BYTES, Expression, Found, Query, scan
@@ -64,7 +66,15 @@ from tt_debugger.store import (
 )
 
 if TYPE_CHECKING:
+    from tt_debugger.core.answers import Answers
+    from tt_debugger.core.blame import Blamed, StateBlame
+    from tt_debugger.core.conditions import At, Condition
+    from tt_debugger.core.first_said import FirstSaid, Sought
     from tt_debugger.core.fork.plan import Draft, Plan
+    from tt_debugger.core.holding import Occasions
+    from tt_debugger.core.paths import Path as Place
+    from tt_debugger.core.touches import Touches
+    from tt_debugger.core.watch import Moment, Watched
 
 LARGEST_RUN = 4 << 20
 """Bytes of neighbouring records that are searched as one."""
@@ -73,6 +83,8 @@ FAR = 4096
 BODIES_KEPT_BYTES = 4 << 20
 """Bytes of the records whose bodies are kept; decoded they take several times as much."""
 
+WALKED = 512
+"""Rows of a long walk that are asked for at once, while others wait."""
 SIZE_UNTOLD = 4096
 """Bytes that a record is taken to have where its store does not tell."""
 MOST_OFFERED = 20
@@ -175,6 +187,11 @@ class Debugger:
         self._lock = threading.RLock()
         self._bodies = _BodyCache(self._decode, self._size_of)
         self._replays: dict[bool, Replay] = {}
+        self._touches: Touches | None = None
+        self._touching = threading.RLock()
+        """Held as long as the touches are asked or are made to grow."""
+        self._rows_touched = 0
+        """Rows that still are what they were when the touches were made."""
         self._adopt(loaded)
 
     @classmethod
@@ -287,6 +304,7 @@ class Debugger:
         for each in self.session.findings:
             self._findings[each.checkpoint].append(each)
         self._bodies.clear()
+        self._rows_touched = min(self._rows_touched, kept)
         known, self._replays = self._replays, {}
         # Not of what was cut or replaced: the rules may be those of another format.
         if kept:
@@ -354,6 +372,24 @@ class Debugger:
                 return self._run(session, first, last)
 
         return scan(session, query, start, records, bodies, run)
+
+    def occasions(
+        self, sought: Occasions, start: int = 0, session: Session | None = None
+    ) -> Iterator[Found]:
+        """Find where a condition holds, a batch at a time; one of checkpoints from a row on.
+
+        Between two batches others may ask; the session may be what it was before it grew. Raises
+        CannotReadError where the file has changed.
+        """
+        # Only who asks for a condition pays for the import.
+        from tt_debugger.core.holding import occasions
+
+        return occasions(session or self.session, sought, start, self.changes_along, self.body)
+
+    def body(self, row: int) -> Body:
+        """Give the record of a checkpoint as it was decoded."""
+        with self._gate():
+            return self._bodies((row,))[0]
 
     def changes(self, row: int, *, uncompacted: bool = False) -> tuple[Change, ...]:
         """Give what a checkpoint did to the state."""
@@ -487,6 +523,174 @@ class Debugger:
                 found = list(replay.changes_along(path[begin : begin + BATCH]))
             yield from found
 
+    def history(self, row: int, watched: Watched) -> Iterator[Moment]:
+        """Give the moments of a watched value from the root to a row, whose values are live.
+
+        Others may ask meanwhile.
+        """
+        from tt_debugger.core.watch import history
+
+        path = self.session.tree.path_to(row)
+        return history(path, self.changes_along(path), watched)
+
+    def touches(self, progress: Progress = unheard) -> Touches:
+        """Give which rows wrote what; the first time that takes a walk over the whole session.
+
+        Others may ask meanwhile. Progress is told rows.
+        """
+        from tt_debugger.core.touches import Touches
+
+        with self._touching:
+            if self._touches is None:
+                self._touches = Touches(self.session, self._readable_along, self.state)
+            while not self._touches.is_of(self.session):
+                with self._lock:
+                    session, kept = self.session, self._rows_touched
+                    self._rows_touched = len(session)
+                self._touches.take_in(session, kept, progress)
+            return self._touches
+
+    def last_change(self, row: int, path: Place) -> int | None:
+        """Give the last row on the path to a row at which a value changed or was written again."""
+        with self._touching:
+            return self.touches().last(row, path)
+
+    def next_change(self, row: int, path: Place) -> int | None:
+        """Give the first row at which a value changes or is written again, on down the branch."""
+        with self._touching:
+            return self.touches().next(row, path)
+
+    def blame(self, row: int, paths: Iterable[Place] | None = None) -> list[Blamed]:
+        """Give who last wrote each leaf of the state at a checkpoint, or what is at some paths.
+
+        A few paths are looked up, the whole state takes a walk to it. Of a path where nothing
+        ever was nothing is given.
+        """
+        from tt_debugger.core.blame import Glance
+
+        if paths is None:
+            return list(self.state_blame(row).leaves())
+        with self._touching:
+            glance = Glance(self.touches(), self._readable_changes_of, self.state)
+            found = [glance.of(row, path) for path in paths]
+        return [each for each in found if each is not None]
+
+    def state_blame(self, row: int) -> StateBlame:
+        """Give who last wrote what in the state at a checkpoint, by a walk to it.
+
+        Others may ask meanwhile.
+        """
+        from tt_debugger.core.blame import StateBlame
+
+        path = self.session.tree.path_to(row)
+        return StateBlame(self.session, path, self._far_along(path))
+
+    def first_said(self, row: int, path: Place) -> list[tuple[Sought, FirstSaid | None]]:
+        """Give the texts in what is at a path of a state, and where each was first said before.
+
+        Raises KeyError where the state has no such place. Others may ask meanwhile.
+        """
+        from tt_debugger.core.first_said import Sought, first_said, texts_in
+
+        texts = list(texts_in(value_at(self.state(row), path), path))
+        found = self.blame(row, dict.fromkeys(place for place, _ in texts))
+        writers = {each.path: each.row if each.said is None else each.said for each in found}
+        sought = [Sought(place, text, writers[place]) for place, text in texts]
+        rows = self.session.tree.path_to(row)
+        said = first_said(sought, rows, self._readable_along(rows))
+        return list(zip(sought, said, strict=True))
+
+    def _far_along(self, path: Sequence[int]) -> Iterator[tuple[Change, ...]]:
+        """Give the changes of a long run of rows, more of them at once: nobody asks for one.
+
+        Others may ask meanwhile.
+        """
+        for begin in range(0, len(path), WALKED):
+            with self._gate():
+                found = list(self._replay().changes_along(path[begin : begin + WALKED]))
+            yield from found
+
+    def _readable_changes_of(self, row: int) -> tuple[Change, ...]:
+        return self._readable_changes((row,))[0]
+
+    def _readable_along(self, path: Sequence[int]) -> Iterator[tuple[Change, ...]]:
+        """Give the changes of rows, each the parent of the next, as far as they can be read."""
+        for begin in range(0, len(path), WALKED):
+            rows = path[begin : begin + WALKED]
+            try:
+                yield from self._far_along(rows)
+            except CannotReadError:
+                yield from self._readable_changes(rows)
+
+    def holds(self, condition: Condition, row: int) -> bool:
+        """Tell whether a condition holds at a checkpoint, in its recorded state."""
+        changes = self.changes(row) if condition.needs_changes else ()
+        state = self.state(row) if condition.needs_state else None
+        return condition.holds(self._at(row, changes, state))
+
+    def following(self, condition: Condition, path: Sequence[int]) -> Iterator[bool]:
+        """Tell of each row of a path that begins at a root whether a condition holds there.
+
+        Others may ask meanwhile.
+        """
+        asked, live = condition.following(), LiveState({})
+        needs_walk = condition.needs_changes or condition.needs_state
+        steps = self.changes_along(path) if needs_walk else repeat(())
+        for row, changes in zip(path, steps, strict=False):
+            if condition.needs_state:
+                live.apply(changes)
+            yield asked.holds(self._at(row, changes, live.value))
+
+    def _at(self, row: int, changes: Sequence[Change], state: State) -> At:
+        """Give a checkpoint to ask a condition of; its record is read when it is asked for."""
+        from tt_debugger.core.conditions import At
+
+        return At(self.session, row, changes, state, partial(self.body, row))
+
+    def answers(self, progress: Progress = unheard) -> Answers:
+        """Give the tool calls of the session, what came of them, and the model of each answer.
+
+        Every body is decoded, as far as they can be read. Progress is told rows. Raises
+        CannotReadError where the file is cut or replaced meanwhile.
+        """
+        # Only who asks for them pays for the import.
+        from tt_debugger.core.answers import answers_of, runs_of
+
+        session = self.session
+
+        def read() -> Iterator[tuple[int, tuple[Change, ...] | None]]:
+            done = 0
+            for run in runs_of(session):
+                for begin in range(0, len(run), BATCH):
+                    rows = run[begin : begin + BATCH]
+                    if not self._still_has(session, rows[-1]):
+                        raise CannotReadError(f"{self.location} was written anew meanwhile")
+                    yield from zip(rows, self._changes_or_none(rows), strict=True)
+                    done += len(rows)
+                    progress(done, len(session))
+
+        return answers_of(session, read())
+
+    def _still_has(self, session: Session, row: int) -> bool:
+        """Tell whether a row is what it was in a session that may have grown since."""
+        now = self.session
+        is_there = now is session or row < len(now)
+        return is_there and now.ids[row] == session.ids[row]
+
+    def _readable_changes(self, rows: Sequence[int]) -> list[tuple[Change, ...]]:
+        """Give the changes of a short run of rows, none for those that cannot be read."""
+        return [each or () for each in self._changes_or_none(rows)]
+
+    def _changes_or_none(self, rows: Sequence[int]) -> list[tuple[Change, ...] | None]:
+        """Give the changes of a short run of rows, None for each that cannot be read."""
+        with suppress(CannotReadError):
+            return [*self.changes_along(rows)]
+        found: list[tuple[Change, ...] | None] = [None] * len(rows)
+        for place, row in enumerate(rows):
+            with suppress(CannotReadError):
+                found[place] = self.changes(row)
+        return found
+
     def side(self, row: int, *, uncompacted: bool = False) -> Side:
         """Give a checkpoint as one side of a comparison."""
         return Side(
@@ -495,6 +699,7 @@ class Debugger:
             row,
             self.state(row, uncompacted=uncompacted),
             partial(self.changes_along, uncompacted=uncompacted),
+            partial(self.state, uncompacted=uncompacted),
         )
 
     def ref(self, row: int) -> str:

@@ -10,8 +10,10 @@ from bench.compare_screen import compare_screen
 from bench.differing import differing
 from bench.figures import Figure, machine, table
 from bench.following import following
+from bench.grepping import grepping
 from bench.home import home
 from bench.key_latency import key_latency
+from bench.questions import questions
 from bench.redacting import redacting
 from bench.size import claude, size
 from bench.startup import startup
@@ -34,8 +36,10 @@ BENCHMARKS: dict[str, Benchmark] = {
     "startup": startup,
     "redact": redacting,
     "follow": following,
+    "grep": grepping,
     "home": home,
     "stores": stores,
+    "questions": questions,
 }
 
 

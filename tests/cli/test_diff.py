@@ -31,7 +31,7 @@ def test_equal_points_exit_with_0_and_different_ones_with_1(ttdbg: Ask, session:
 def test_the_answer_is_that_of_the_contract(ttdbg: Ask, session: Path) -> None:
     answer = ttdbg("diff", f"{session}#c", "#d", "--json").json
 
-    edits, parted = answer.pop("edits"), answer.pop("divergence")
+    edits, parted, why = (answer.pop(each) for each in ("edits", "divergence", "cause"))
     assert answer == {
         "ttdbg": 1,
         "a": f"{session}#c",
@@ -55,6 +55,41 @@ def test_the_answer_is_that_of_the_contract(ttdbg: Ask, session: Path) -> None:
         "again": [],
         "meets": None,
     }
+    assert why == {
+        "kind": "prompt",
+        "certainty": "told",
+        "a_checkpoint": "b",
+        "b_checkpoint": "d",
+        "subject": None,
+        "a": "b",
+        "b": "d",
+        "before": [],
+    }
+
+
+def test_why_two_sides_part_is_said_before_all_else(ttdbg: Ask, session: Path) -> None:
+    first, second, why, *_ = ttdbg("diff", f"{session}#c", "#d", "--stat").out.splitlines()
+
+    assert (first[:1], second[:1]) == ("A", "B")
+    assert why == "they part at row 2 / row 4: the prompt of the user differs"
+
+
+def test_sides_that_do_not_part_have_no_cause(ttdbg: Ask, session: Path) -> None:
+    answer = ttdbg("diff", f"{session}#b", "#c", "--json").json
+
+    assert answer["cause"] is None
+    assert "they part" not in ttdbg("diff", f"{session}#b", "#c").out
+
+
+def test_what_a_sample_was_told_otherwise_is_why_its_branches_part(
+    ttdbg: Ask, in_samples: Path
+) -> None:
+    points = (f"{in_samples / 'langgraph.sqlite'}#row=9", "#row=13")
+
+    answer = ttdbg("diff", *points, "--json").json
+
+    assert (answer["cause"]["kind"], answer["cause"]["subject"]) == ("edit", "/values/limit")
+    assert (answer["cause"]["a"], answer["cause"]["b"]) == (None, 60.0)
 
 
 def test_what_differs_leads_from_one_side_to_the_other(ttdbg: Ask, session: Path) -> None:

@@ -169,6 +169,8 @@ def test_help_names_every_command_on_stdout(ttdbg: Ask, option: str) -> None:
     assert (answer.code, answer.err) == (0, "")
     listed = answer.out.partition("Commands:\n")[2].splitlines()
     assert [each.split()[0] for each in listed] == [
+        "bisect",
+        "blame",
         "diff",
         "doctor",
         "export",
@@ -181,6 +183,7 @@ def test_help_names_every_command_on_stdout(ttdbg: Ask, option: str) -> None:
         "replay",
         "show",
         "undo",
+        "watch",
     ]
     for command in (each.split()[0] for each in listed):
         assert ttdbg(command, option).code == 0

@@ -15,6 +15,7 @@ import pytest
 from builders import FIXTURES, PI_HEADER, assistant, jsonl, pi, user
 from cli.homes import ALPHA, BETA, GAMMA, keep, pi_session
 
+from tt_debugger.cli import scopes
 from tt_debugger.cli.commands import grep
 from tt_debugger.core.text import acting
 from tt_debugger.discovery import finding
@@ -46,7 +47,7 @@ def test_refs_can_be_given_to_show(ttdbg: Ask):
 def test_json_is_a_stream_of_hits_behind_a_header(ttdbg: Ask, kept: Kept):
     header, first, second = ttdbg("grep", "plants", "--json").stream
 
-    assert header == {"ttdbg": 1, "pattern": "plants", "location": None}
+    assert header == {"ttdbg": 1, "pattern": "plants", "condition": None, "location": None}
     assert (first["session"], first["format"]) == (ALPHA, "pi")
     assert first["ref"] == f"{kept['alpha']}#a"
     assert (first["before"], first["found"], first["after"]) == ("Water the ", "plants", "")
@@ -117,7 +118,7 @@ def test_a_session_that_cannot_be_read_is_told(
                 raise CannotReadError("cannot read it: it is gone")
             return Debugger.open(location, session)
 
-    monkeypatch.setattr(grep, "Debugger", Failing)
+    monkeypatch.setattr(scopes, "Debugger", Failing)
     answer = ttdbg("grep", "the", "--json")
 
     assert {"location": str(kept["alpha"]), "failed": "cannot read it: it is gone"} in (
@@ -218,3 +219,148 @@ def test_all_sessions_of_a_database_are_searched_the_newest_first(ttdbg: Ask):
     assert list(dict.fromkeys(scopes)) == ["invoices-0929-b", "invoices-0929"]
     ref = re.findall(r"^  (\S.*?)  ", answer.out, re.MULTILINE)[-1]
     assert ttdbg("show", shlex.split(ref)[0]).code == 0
+
+
+# --- Conditions ----------------------------------------------------------------------------------
+
+SAMPLE = str(Path(__file__).parents[2] / "sample_sessions/pi.jsonl")
+
+
+def refs_in(out: str) -> list[str]:
+    """Give the refs that lines begin with."""
+    return re.findall(r"^  (\S+)", out, re.MULTILINE)
+
+
+def test_a_condition_finds_checkpoints_and_tells_what_they_say(ttdbg: Ask):
+    answer = ttdbg("grep", "--when", "error", SAMPLE)
+
+    assert answer.code == 0
+    assert answer.err.endswith("found in 1 of 1 session\n")
+    for ref in refs_in(answer.out):
+        shown = ttdbg("show", ref, "--json").json["checkpoint"]
+        assert shown["summary"].split()[0] in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        ("--when role=user", 4),
+        ("--when role=user --role assistant", 0),
+        ("--when role=assistant --role assistant", 3),
+        ("--when role=user -m 1", 4),
+        ("--when role=user -n 3", 3),
+        ("--when error", 0),
+        ("water --when role=user ''", 1),
+        ("-e water --when role=user", 1),
+        ("-e WATER -i --when role=user", 1),
+        ("-E -e w.ter --when role=assistant", 1),
+        ("-e water --when error", 0),
+        ("-e water", 2),
+    ],
+)
+def test_a_text_and_a_condition_are_found_where_both_are(ttdbg: Ask, arguments: str, count: int):
+    keep(Path("own.jsonl"), pi_session("own", "Sweep the floor"), 10)
+    answer = ttdbg("grep", *shlex.split(arguments), "--json")
+
+    # Three sessions are at home, and one is here.
+    assert len(answer.stream) - 1 == count
+    assert answer.code == (0 if count else 1)
+
+
+def test_a_condition_is_asked_in_one_session_a_folder_or_all(ttdbg: Ask, kept: Kept):
+    def sessions(*where: object) -> list[str]:
+        answers = ttdbg("grep", "--when", "role=user", *where, "--json").stream[1:]
+        return [each["session"] for each in answers]
+
+    assert sessions() == [GAMMA, BETA, ALPHA]
+    assert sessions(kept["beta"]) == [BETA]
+    assert sessions(ALPHA) == [ALPHA]
+    assert sessions(kept["alpha"].parent) == [BETA, ALPHA]
+
+
+def test_a_family_is_the_session_with_its_forks_and_what_it_was_forked_from(
+    ttdbg: Ask, kept: Kept
+):
+    fork = pi_session("third", "Mow the lawn", parentSession=str(kept["beta"]))
+    keep(kept["beta"].with_name("third.jsonl"), fork, 30)
+
+    for each in (kept["alpha"], kept["beta"], "third", ALPHA):
+        stream = ttdbg("grep", "--family", "--when", "role=user", each, "--json").stream
+        assert [one["session"] for one in stream[1:]] == ["third", BETA, ALPHA]
+    assert ttdbg("grep", "--family", "--when", "role=user", GAMMA).out.count("#") == 1
+    assert ttdbg("grep", "--family", "the", kept["alpha"]).out.count("#") == 6
+
+
+def test_a_family_needs_a_session(ttdbg: Ask, kept: Kept):
+    for where in ([], [kept["alpha"].parent]):
+        answer = ttdbg("grep", "--family", "--when", "error", *where)
+        assert (answer.code, answer.out) == (2, "")
+
+
+def test_json_says_the_condition_and_has_the_keys_that_a_text_has(ttdbg: Ask):
+    header, first = ttdbg("grep", "--when", "role=user", BETA, "--json").stream
+    other = ttdbg("grep", "cat", BETA, "--role", "user", "--json").stream[1]
+
+    assert header == {"ttdbg": 1, "pattern": None, "condition": "role=user", "location": BETA}
+    assert list(first) == list(other)
+    assert (first["found"], first["checkpoint"]) == ("Feed the cat", other["checkpoint"])
+
+
+def test_what_stays_true_is_told_where_it_becomes_true_or_with_all_wherever_it_is(ttdbg: Ask):
+    condition = "length(messages) >= 4"
+    becomes = ttdbg("grep", "--when", condition, SAMPLE, "--json").stream[1:]
+    stays = ttdbg("grep", "--all", "--when", condition, SAMPLE, "--json").stream[1:]
+
+    def holds(row: int) -> bool:
+        state = ttdbg("show", f"{SAMPLE}#row={row}", "--json").json["state"]
+        return len(state.get("messages", [])) >= 4
+
+    log = ttdbg("log", SAMPLE, "--json").json["checkpoints"]
+    rows = {each["id"]: each["row"] for each in log}
+    held = {each["row"]: holds(each["row"]) for each in log}
+    begins = [
+        each["row"]
+        for each in log
+        if held[each["row"]] and not held.get(rows.get(each["parent"]), False)
+    ]
+    assert [each["checkpoint"]["row"] for each in becomes] == begins
+    assert [each["checkpoint"]["row"] for each in stays] == [row for row in held if held[row]]
+    assert 0 < len(becomes) < len(stays)
+
+
+@pytest.mark.parametrize(
+    "arguments", ["--when ''", "--when 'messages['", "-e x y z", "", "'' --when error x"]
+)
+def test_a_condition_that_makes_no_sense_is_refused(ttdbg: Ask, arguments: str):
+    answer = ttdbg("grep", *shlex.split(arguments))
+
+    assert (answer.code, answer.out) == (2, "")
+
+
+def test_that_a_condition_holds_nowhere_is_exit_1(ttdbg: Ask):
+    answer = ttdbg("grep", "--when", "tool=nothing")
+
+    assert (answer.code, answer.out, answer.err) == (1, "", "0 found in 0 of 3 sessions\n")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system cannot end it")
+@pytest.mark.parametrize("text", [[], ["-e", "x"]])
+def test_a_condition_that_would_take_for_ever_is_given_up_with_a_word(
+    ttdbg: Ask, monkeypatch: pytest.MonkeyPatch, text: list[str]
+):
+    keep(Path("own.jsonl"), pi_session("own", f"{'x' * 60}!"), 10)
+    monkeypatch.setattr(grep, "LONGEST", 0.2)
+    answer = ttdbg("grep", *text, "--when", "text~'^(x+)+$|plants'")
+
+    assert answer.code == 0
+    assert "takes more than 0.2 s in own.jsonl" in answer.err
+    assert "1 cannot be read" in answer.err
+
+
+def test_what_a_condition_finds_cannot_act(ttdbg: Ask):
+    evil = "x\x1b]0;t\x07\u202e needle \x9b2J"
+    keep(Path("b.jsonl"), pi_session(evil, evil, cwd=f"/{evil}"), 5)
+
+    for each in ([], ["--json"]):
+        answer = ttdbg("grep", "--when", "role=user", *each)
+        assert (answer.code, acting(answer.out + answer.err)) == (0, set())

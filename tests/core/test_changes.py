@@ -22,9 +22,10 @@ from tt_debugger.core.changes import (
     Splice,
     change_json,
     fold,
+    touches,
     written_paths,
 )
-from tt_debugger.core.paths import Path, value_at
+from tt_debugger.core.paths import Path, parse_pointer, pointer, value_at
 
 STATE: Any = {"messages": [{"role": "user"}, {"role": "tool"}], "usage": {"input": 1}}
 
@@ -181,6 +182,58 @@ def test_a_written_path_is_there_or_its_key_was_dropped(state: Any, data: st.Dat
     for path in written_paths(changes, state):
         container = value_at(after, path[:-1])
         assert not path or isinstance(container, dict) or path[-1] < len(container)
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "may"),
+    [
+        (Put(A, 2), A, True),
+        (Put(A, 2), ("usage",), True),
+        (Put(A, 2), (*A, "x"), True),
+        (Put(A, 2), ("usage", "output"), False),
+        (Put(A, 2), (), True),
+        (Snapshot({}), A, True),
+        (Append(M, 3), M, True),
+        (Append(M, 3), (*M, 2), True),
+        (Append(M, 3), A, False),
+        (Splice(M, 0, 1, ()), (*M, 1, "role"), True),
+        (Drop((*M, 0)), (*M, 1), True),
+        (Drop(("usage",)), ("title",), False),
+        (Put(("tasks", "1"), 2), ("tasks", 1), True),
+        (Put(("tasks", "1"), 2), ("tasks", 2), False),
+    ],
+)
+def test_a_change_may_alter_what_is_at_above_or_inside_of_its_place(
+    change: Change, path: Path, *, may: bool
+):
+    assert touches(change, path) is may
+
+
+@given(states, st.data())
+def test_what_a_change_does_not_touch_is_the_same_object_or_still_not_there(
+    state: Any, data: st.DataObject
+):
+    """Every value is made one of its own, so that another one in its place is seen."""
+    change = data.draw(change_of(state))
+    before = _numbered(state, itertools.count())
+    after = fold(before, [_numbered(change, itertools.count(10**6))])
+
+    for path in {**_places(before), **_places(after)}:
+        asked = parse_pointer(pointer(path))  # as a person types it: a number may be a key
+        assert touches(change, asked) or _places(before).get(path) is _places(after).get(path)
+
+
+def _places(value: Any, path: Path = ()) -> dict[Path, Any]:
+    """Give every place of a value with what is there."""
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    places = {path: value}
+    for key, each in items:
+        places |= _places(each, (*path, key))
+    return places
 
 
 def _numbered(value: Any, numbers: Iterator[int]) -> Any:

@@ -38,7 +38,7 @@ def side(opened: tuple[Any, Session], name: str) -> Side:
     store, session = opened
     replay = replay_of(store, session)
     row = session.rows[name]
-    return Side(name, session, row, replay.state(row), replay.changes_along)
+    return Side(name, session, row, replay.state(row), replay.changes_along, replay.state)
 
 
 def told(one: tuple[Any, Session], a: str, other: tuple[Any, Session], b: str) -> str:
@@ -138,7 +138,7 @@ def test_the_same_format_is_compared_as_it_is_and_two_in_the_normal_form():
     one, other = talk("a b"), talk("a c")
     as_is = compare_sides(side(one, "b"), side(other, "c"))
     foreign = Side(
-        "c", _of_format(other[1], "else"), 1, side(other, "c").state | {"x": 1}, nothing
+        "c", _of_format(other[1], "else"), 1, side(other, "c").state | {"x": 1}, nothing, {}.get
     )
 
     normal = compare_sides(side(one, "b"), foreign)

@@ -337,3 +337,14 @@ def test_any_text_is_a_fragment_or_a_usage_error(text: str):
             assert 0 <= asked().row(point) < 8
         except UsageError:
             continue
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=7), min_size=1, max_size=20, unique=True))
+def test_a_short_id_is_the_same_whether_one_is_asked_for_or_all(ids: list[str]):
+    made = session(" ".join(ids))
+    resolver = Resolver(made)
+    every = [resolver.short_id(row) for row in range(len(ids))]
+
+    assert [Resolver(made).short_id(row) for row in range(len(ids))] == every
+    resolver._sorted_ids()
+    assert [resolver.short_id(row) for row in range(len(ids))] == every

@@ -219,6 +219,42 @@ def test_a_record_without_the_text_is_passed_over_undecoded():
     assert not query("Needle").may_be_in(b'{"a": "needle"}')
 
 
+@pytest.mark.parametrize("typed", ["needle", "Needle"])
+def test_a_record_whose_numbers_stand_for_other_characters_is_passed_over_too(typed: str):
+    assert not query(typed).may_be_in(b'{"a": "caf\\u00e9 \\u2014 \\ud83d\\ude00 \\u001b[0m"}')
+    assert query(typed).may_be_in(b'{"a": "\\u004eeedle"}')
+    assert query(typed).may_be_in(b'{"a": "\\u006Eeedle"}')
+
+
+def test_all_characters_with_a_letter_of_ascii_in_them_are_known_by_their_numbers_too():
+    ascii_itself = [chr(each) for each in range(0x20, 0x7F)]
+    folding = [each.decode() for each in search_module.FOLDING_TO_ASCII]
+    for each in (*ascii_itself, *folding):
+        assert query("x").may_be_in(b'{"a": "\\u%04x"}' % ord(each))
+        assert query("x").may_be_in(b'{"a": "\\u%04X"}' % ord(each))
+    for each in map(chr, (*range(0x20), 0x7F + 1, 0xE9, 0x131, 0x2014, 0xFB07, 0xFFFF)):
+        assert not query("x").may_be_in(b'{"a": "\\u%04x"}' % ord(each))
+
+
+@given(st.lists(st.text(max_size=300), min_size=1, max_size=200), st.data())
+def test_an_index_that_may_be_passed_over_never_says_what_is_looked_for(
+    said: list[str], data: st.DataObject
+):
+    heads = {f"r{row}": Head(Kind.MESSAGE, summary=text) for row, text in enumerate(said)}
+    made = session(" ".join(heads), heads=heads)
+    source = data.draw(st.sampled_from(said))
+    begin = data.draw(st.integers(0, len(source)))
+    cut = source[begin : begin + data.draw(st.integers(1, 4))]
+    asked = Query.parse(data.draw(st.sampled_from((cut, cut.lower(), cut.upper()))))
+    if asked is None:
+        return
+
+    first = data.draw(st.integers(0, len(said) - 1))
+    is_there = any(asked.in_index(made, row) for row in range(first, len(said)))
+    packed = [*(each.encode() for each in made.ids), *made.heads.packed(slice(first, None))]
+    assert asked.may_be_in_packed(packed) or not is_there
+
+
 # --- The scan ------------------------------------------------------------------------------------
 
 

@@ -39,3 +39,15 @@ def test_in_another_thread_there_is_nothing_to_hold_back():
 
     with ThreadPoolExecutor(1) as threads:
         assert threads.submit(handler).result() is signal.default_int_handler
+
+
+def test_another_signal_that_comes_meanwhile_counts_afterwards_too():
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _frame: heard.append(number))
+    try:
+        with uninterrupted(signal.SIGTERM):
+            signal.raise_signal(signal.SIGTERM)
+            assert heard == []
+        assert heard == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -80,6 +80,16 @@ def test_the_enter_that_chooses_the_parent_opens_nothing_more():
     drive(script, ref="row=49")
 
 
+def test_why_the_two_part_stands_at_the_top_without_a_key():
+    async def script(pilot):
+        await press(pilot, "d", "@")
+        assert "they part at row 13 / row 29: a branch was left and summed up in B" in seen(pilot)
+        await press(pilot, "o")
+        assert "they part at row 29 / row 13: a branch was left and summed up in A" in seen(pilot)
+
+    drive(script, ref="row=23", size=(80, 24))
+
+
 def test_d_and_an_apostrophe_compares_with_the_only_mark():
     async def script(pilot):
         await press(pilot, "d", "apostrophe")

@@ -180,7 +180,8 @@ def test_a_click_puts_the_cursor_and_a_click_on_the_sign_or_a_second_one_opens()
         await pilot.click(StateTree, offset=(12, 6))
         await settled(pilot)
         assert len(pane.rows) == rows
-        await pilot.click(StateTree, offset=(3, 0))
+        # The gutter takes four columns.
+        await pilot.click(StateTree, offset=(7, 0))
         await settled(pilot)
         assert pane.cursor_path == ("messages",)
         assert len(pane.rows) > rows

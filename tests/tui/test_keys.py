@@ -37,6 +37,7 @@ from tt_debugger.tui.screens.fork import ForkScreen
 from tt_debugger.tui.screens.help import HelpScreen
 from tt_debugger.tui.screens.prompt import KeyScreen, LineScreen
 from tt_debugger.tui.screens.sessions import SessionsScreen
+from tt_debugger.tui.screens.stats import StatsScreen
 from tt_debugger.tui.screens.timeline import TimelineScreen
 from tt_debugger.tui.screens.undo import UndoScreen
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
@@ -178,6 +179,28 @@ async def _(pilot, key):
     assert tree(pilot).cursor_row == 58
     await press(pilot, key)
     assert tree(pilot).cursor_row == {"n": 59, "N": 56}[key]
+
+
+@does("timeline", "bisect")
+async def _(pilot, key):
+    await at(pilot, 31)
+    await press(pilot, key)
+    assert isinstance(pilot.app.screen, LineScreen)
+    await press(pilot, "enter")
+    assert (tree(pilot).cursor_row, pilot.app.screen.bisecting.is_on) == (38, True)
+    await press(pilot, "escape")
+    assert not pilot.app.screen.bisecting.is_on
+
+
+@does("timeline", "judge('bad')", "judge('good')", "judge('skip')")
+async def _(pilot, key):
+    await at(pilot, 62)
+    await press(pilot, key)
+    assert said(pilot) == "no bisect is on; B begins one"
+    await press(pilot, "B", "enter", key)
+    assert tree(pilot).cursor_row == {"plus": 43, "minus": 62, "0": 61}[key]
+    assert pilot.app.screen.bisecting.is_on
+    await press(pilot, "escape")
 
 
 @does("timeline", "mark")
@@ -333,6 +356,16 @@ async def _(pilot, key):
     assert said(pilot) == "no fork is made"
 
 
+@does("timeline", "stats")
+async def _(pilot, key):
+    await at(pilot, 20)
+    await press(pilot, key)
+    assert isinstance(pilot.app.screen, StatsScreen)
+    assert "branch, its own part" in seen(pilot)
+    await press(pilot, "q")
+    assert tree(pilot).cursor_row == 20
+
+
 @does("timeline", "undo")
 async def _(pilot, key):
     await at(pilot, 19)
@@ -340,6 +373,47 @@ async def _(pilot, key):
     assert isinstance(pilot.app.screen, UndoScreen)
     await press(pilot, "escape")
     assert isinstance(pilot.app.screen, TimelineScreen)
+
+
+@does("timeline", "blame", "origin", "gutter")
+async def _(pilot, key):
+    await at(pilot, 62)
+    await press(pilot, "3", "tab")
+    pane = inspector(pilot).state_tree
+    if key == "i":
+        assert pane._gutter.writers
+        await press(pilot, key)
+        assert not pane._gutter.writers
+        await press(pilot, key)
+    else:
+        pane.reveal({"b": ("model",), "O": ("messages", 3, "toolCallId")}[key])
+        await press(pilot, key)
+        assert tree(pilot).cursor_row == {"b": 29, "O": 44}[key]
+    await press(pilot, "escape")
+
+
+@does("timeline", "watch", "watches", "column", "change(-1)", "change(1)")
+async def _(pilot, key):
+    await at(pilot, 30)
+    await press(pilot, "3", "tab", "g", "j", "w")
+    watching = pilot.app.screen.watching
+    assert [each.name for each in watching.watches] == ["model"]
+    await press(pilot, "escape", key)
+    if key == "w":
+        assert isinstance(pilot.app.screen, ChooserScreen)
+        await press(pilot, *"usage.cost", "enter")
+        assert [each.name for each in watching.watches] == ["model", "usage.cost"]
+    elif key == "W":
+        assert [each.text for each in choices(pilot)] == ["model", "watch model no longer"]
+        await press(pilot, "escape")
+    elif key == "vertical_line":
+        assert not watching.shows_column
+        await press(pilot, key)
+    else:
+        assert tree(pilot).cursor_row == {"r": 29, "R": 30}[key]
+    for each in [*watching.watches]:
+        await press(pilot, "w", *each.name, "enter")
+    assert not watching.watches
 
 
 @does("timeline", "compare_again")

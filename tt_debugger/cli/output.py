@@ -70,6 +70,25 @@ def give_up_stdout(error: OSError | None = None) -> int:
 
 def json_line(value: Any) -> None:
     """Write a value as one line of JSON."""
+    sys.stdout.write(_safe_json(value))
+    sys.stdout.write("\n")
+
+
+def json_stream(head: dict[str, Any], key: str, items: Iterable[Any]) -> None:
+    """Write an object as one line of JSON, item by item of the list that is its last value."""
+    sys.stdout.write(f"{_safe_json(head)[:-1]},{_safe_json(key)}:[")
+    for place, item in enumerate(items):
+        sys.stdout.write("," if place else "")
+        sys.stdout.write(_safe_json(item))
+    sys.stdout.write("]}\n")
+
+
+def encoded(value: Any) -> msgspec.Raw:
+    """Give a value as what stands for it in JSON, so that it is kept while others write to it."""
+    return msgspec.Raw(_json_text(value).encode())
+
+
+def _safe_json(value: Any) -> str:
     text = _json_text(value)
     # JSON leaves these raw inside strings, but a terminal obeys or hides them.
     escapes = {ord(each): _escaped(each) for each in acting(text)}
@@ -77,8 +96,7 @@ def json_line(value: Any) -> None:
         text = text.translate(escapes)
     if not _is_unicode(sys.stdout.encoding):
         text = _NOT_ASCII.sub(lambda found: _escaped(found[0]), text)
-    sys.stdout.write(text)
-    sys.stdout.write("\n")
+    return text
 
 
 def _json_text(value: Any) -> str:

@@ -72,14 +72,17 @@ def touches(change: Change, path: Path) -> bool:
     """Tell whether a change may alter what stands at a path; only a no is certain.
 
     It may where it writes there, above it, or inside of it, and where it moves the items of a
-    list that the path leads through.
+    list that the path leads through. A part of a path that is a number may be the key of an
+    object too.
     """
     place = change.path
     if isinstance(change, Drop) and isinstance(place[-1], int):
         # The items behind it move up.
         place = place[:-1]
-    size = min(len(place), len(path))
-    return place[:size] == path[:size]
+    for one, other in zip(place, path, strict=False):
+        if one != other and str(one) != str(other):
+            return False
+    return True
 
 
 def written_paths(changes: Iterable[Change], before: State) -> list[Path]:

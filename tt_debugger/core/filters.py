@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 
+import msgspec
+
 from tt_debugger.core.model import (
     BY_USER,
     FAILED,
@@ -27,6 +29,29 @@ class Filter(enum.StrEnum):
     ERRORS = "errors"
     CHANGES = "state changes"
     ALL = "all"
+
+
+class Where(msgspec.Struct, frozen=True, eq=False):
+    """A filter that shows where a condition holds: 1 for each such row, one byte a row.
+
+    Two are the same if they ask the same: what a session has become may be asked anew.
+    """
+
+    condition: str
+    mask: bytes
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Where) and self.condition == other.condition
+
+    def __hash__(self) -> int:
+        return hash(self.condition)
+
+    def __str__(self) -> str:
+        return f"where {self.condition}"
+
+
+Chosen = Filter | Where
+"""What says which checkpoints are shown."""
 
 
 def _numbers(*kinds: Kind) -> frozenset[int]:
@@ -88,6 +113,8 @@ UNEVENTFUL = _table(_is_uneventful)
 """The table of rows that may vanish in a fold of a run: plain steps that went well."""
 
 
-def shown_mask(session: Session, chosen: Filter) -> bytes:
-    """Give 1 for each row that a filter shows, else 0."""
+def shown_mask(session: Session, chosen: Chosen) -> bytes:
+    """Give 1 for each row that a filter shows, else 0; of rows that were not asked, none is."""
+    if isinstance(chosen, Where):
+        return chosen.mask[: len(session)].ljust(len(session), b"\0")
     return bytes(session.traits).translate(MASKS[chosen])

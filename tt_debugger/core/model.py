@@ -335,6 +335,19 @@ class Heads:
             summaries.append(texts.summaries[row % BLOCK])
         return names + summaries
 
+    def packed(self, rows: slice) -> Iterator[bytes]:
+        """Give what a run of rows and those near them say, where each text stands as UTF-8."""
+        some = range(len(self))[rows]
+        for row in compress(some, self._waiting[rows]):
+            if self._waiting[row]:
+                self._described(row)
+        if some:
+            yield from map(self.block, range(some[0] // BLOCK, some[-1] // BLOCK + 1))
+
+    def usages(self) -> list[Usage | None]:
+        """Give what each row itself used."""
+        return [texts.usages[row % BLOCK] for row, texts in self._walk(range(len(self)))]
+
     def kind(self, row: int) -> Kind:
         """Give the kind of a row without making its head."""
         if self._waiting[row]:
@@ -354,7 +367,8 @@ class Heads:
 
     def role(self, row: int) -> Role | None:
         """Give the role of a row without making its head."""
-        self._described(row)
+        if self._waiting[row]:
+            self._described(row)
         return _ROLES[self._roles[row]]
 
     def usage(self, row: int) -> Usage | None:
@@ -363,7 +377,8 @@ class Heads:
 
     def failed(self, row: int) -> bool:
         """Tell whether a row went wrong."""
-        self._described(row)
+        if self._waiting[row]:
+            self._described(row)
         return bool(self._failed[row])
 
     def time(self, row: int) -> float | None:

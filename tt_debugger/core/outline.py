@@ -15,7 +15,7 @@ from typing import overload
 import msgspec
 
 from tt_debugger.core.chains import Chains
-from tt_debugger.core.filters import Filter, shown_mask
+from tt_debugger.core.filters import Chosen, Filter, shown_mask
 from tt_debugger.core.folds import Fold, Folding, Folds
 from tt_debugger.core.lanes import LaneRow, lay_out
 from tt_debugger.core.model import Session
@@ -64,7 +64,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True, eq=False):
     places: Sequence[int]
     folds: Folds
     shown: int
-    chosen: Filter
+    chosen: Chosen
     folding: Folding
     tree: VisibleTree
 
@@ -139,7 +139,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True, eq=False):
 
 
 def outline(
-    session: Session, chosen: Filter = Filter.ALL, folding: Folding | None = None
+    session: Session, chosen: Chosen = Filter.ALL, folding: Folding | None = None
 ) -> Outline:
     """Give the outline of a session; without a folding, with the defaults."""
     folding = folding or Folding()

@@ -13,6 +13,7 @@ import bisect
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import NoReturn
 from urllib.parse import unquote
 
@@ -25,6 +26,8 @@ from tt_debugger.errors import AmbiguousRefError, UnknownRefError, UsageError
 
 SHORTEST_ID = 4
 _CANDIDATES = 6
+WORTH_SORTING = 8
+"""Short ids for which all ids are gone through; for more they are put in order."""
 _KEYED = re.compile(r"(?:^|(?<=:))(row|step|label|time|line|mark)=")
 _STEPS = re.compile(r"(?:[~+][0-9]*)+\Z")
 _STEP = re.compile(r"([~+])([0-9]*)")
@@ -133,6 +136,8 @@ class Resolver:
         self._session = session
         self._marks: Mapping[str, str] = {} if marks is None else marks
         self._by_id: list[tuple[str, int]] | None = None
+        self._asked = 0
+        """How many short ids were given before the ids were put in order."""
 
     def row(self, point: Point) -> int:
         """Give the row a point names. Raises UnknownRefError or AmbiguousRefError."""
@@ -158,11 +163,21 @@ class Resolver:
     def short_id(self, row: int) -> str:
         """Give the shortest unique prefix of a row's id, at least 4 characters, as a ref."""
         name = self._session.ids[row]
+        needed = max((_common_length(name, other) + 1 for other in self._alike(row)), default=1)
+        return quoted(name[: max(needed, SHORTEST_ID)])
+
+    def _alike(self, row: int) -> list[str]:
+        """Give the ids of others that have the longest beginning in common with a row's."""
+        name = self._session.ids[row]
+        if self._by_id is None and self._asked < WORTH_SORTING:
+            self._asked += 1
+            every = chain(self._session.ids, self._session.aliases)
+            alike = [each for each in every if each.startswith(name[:SHORTEST_ID])]
+            alike.remove(name)
+            return alike
         ids = self._sorted_ids()
         place = bisect.bisect_left(ids, (name, row))
-        neighbours = [ids[n][0] for n in (place - 1, place + 1) if 0 <= n < len(ids)]
-        needed = max((_common_length(name, other) + 1 for other in neighbours), default=1)
-        return quoted(name[: max(needed, SHORTEST_ID)])
+        return [ids[n][0] for n in (place - 1, place + 1) if 0 <= n < len(ids)]
 
     def _base(self, point: Point) -> int:
         value = unquote(point.value)

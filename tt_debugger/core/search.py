@@ -9,9 +9,9 @@ from __future__ import annotations
 import enum
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import msgspec
 
@@ -41,6 +41,10 @@ FOLDING_TO_ASCII = tuple(
 )
 """Characters that have a letter of ASCII in them once their case is folded."""
 _FOLDING_TO_ASCII = re.compile(b"|".join(FOLDING_TO_ASCII))
+_ESCAPED_ASCII = re.compile(
+    rb"\\u(?:00[2-7]|00df|0130|0149|017f|01f0|1e9[6-9ae]|212a|fb0[0-6])", re.IGNORECASE
+)
+"""Escapes of JSON that stand for a letter of ASCII, or have one in them once folded."""
 _ASCII = bytes(range(128))
 _ADDED = ("$type", "$value", "decimal.Decimal", "float")
 """Text that stands in a body for a number JSON does not have, but not in its record."""
@@ -112,26 +116,38 @@ class Query(msgspec.Struct, frozen=True):
         """Look into each key and each text of a row's body, in the order they are written."""
         return next(filter(None, (self._in_text(row, text) for text in _texts(body))), None)
 
-    def may_be_in_index(self, text: str) -> bool:
-        """Tell whether it is in what the index says of some rows, as one text."""
-        if CUT not in self.needle:
-            # Nearly every long summary ends so; text that is all ASCII is folded many times as
-            # fast.
-            text = text.replace(CUT, "\n")
-        return self.needle in self.folded(text)
-
     def may_be_in(self, record: bytes) -> bool:
         """Tell whether `in_body` may find it in a record of JSON text; only a no is certain."""
-        if self.data is None or b"\\u" in record:
+        if self.data is None or self._may_be_escaped_in(record):
             return True
-        # Folding a whole record that is not ASCII is slow, and seldom needed for an answer.
-        if self.data in (record if self.is_exact else record.lower()):
+        return self._may_be_raw_in(record, self.data)
+
+    def may_be_in_packed(self, texts: Iterable[bytes]) -> bool:
+        """Tell whether it may be in texts that stand as they are in some bytes."""
+        try:
+            data = self.needle.encode()
+        except UnicodeEncodeError:
             return True
-        if self.is_exact or record.isascii():
+        return self._may_be_raw_in(b"\n".join(texts), data)
+
+    def _may_be_escaped_in(self, record: bytes) -> bool:
+        """Tell whether JSON may say some of it by numbers in a record."""
+        if not self.needle.isascii():
+            return b"\\u" in record
+        # Python writes all that is not ASCII so; what stands for ASCII is seldom written.
+        if self.is_exact and b"\\u00" not in record:
             return False
-        if self.needle.isascii():
-            return _FOLDING_TO_ASCII.search(record.translate(None, _ASCII)) is not None
-        return self.needle in record.decode(errors="replace").casefold()
+        return b"\\u" in record and _ESCAPED_ASCII.search(record) is not None
+
+    def _may_be_raw_in(self, data: bytes, needle: bytes) -> bool:
+        # Folding a whole record that is not ASCII is slow, and seldom needed for an answer.
+        if needle in (data if self.is_exact else data.lower()):
+            return True
+        if self.is_exact or data.isascii():
+            return False
+        if needle.isascii():
+            return _FOLDING_TO_ASCII.search(data.translate(None, _ASCII)) is not None
+        return self.needle in data.decode(errors="replace").casefold()
 
     def in_gap(self, row: int, data: bytes) -> Hit | None:
         """Look into bytes that are no record."""
@@ -179,8 +195,8 @@ class Expression(msgspec.Struct, frozen=True):
         """Tell that it may be in any record: how JSON writes what it matches is not known."""
         return True
 
-    def may_be_in_index(self, text: str) -> bool:
-        """Tell that it may be in any index."""
+    def may_be_in_packed(self, texts: Iterable[bytes]) -> bool:
+        """Tell that it may be in any texts."""
         return True
 
     def _in_text(self, row: int, text: str) -> Hit | None:
@@ -331,9 +347,9 @@ class _Scan:
         self._is_indexed = True
 
     def _in_index(self, rows: range) -> list[Hit]:
-        """Give the hits in the index; what all rows say is first looked through as one text."""
+        """Give the hits in the index; what all rows say is first looked through as bytes."""
         session, query = self._session, self._query
-        if not query.may_be_in_index(_index_text(session, rows)):
+        if not query.may_be_in_packed(_index_texts_of(session, rows)):
             return []
         found = (query.in_index(session, row) for row in rows)
         hits = [hit for hit in found if hit is not None]
@@ -377,13 +393,22 @@ class _Scan:
         return [hit for hit in found if hit is not None]
 
 
-def _index_text(session: Session, rows: range) -> str:
-    """Give all that the index has of some rows as one text."""
+def _index_texts_of(session: Session, rows: range) -> Iterator[bytes]:
+    """Give all that the index has of some rows, as it is packed."""
     part = slice(rows.start, rows.stop)
-    texts = [*session.ids[part], *session.heads.texts(part)]
-    if session.labels:
-        texts += [session.labels[row] for row in rows if row in session.labels]
-    return "\n".join(texts)
+    texts = [*session.ids[part]]
+    texts += [label for row, label in session.labels.items() if row in rows]
+    yield "\n".join(texts).encode(errors="replace")
+    yield from session.heads.packed(part)
+
+
+class Sought(Protocol):
+    """What somebody looks for: a text, or where a condition holds."""
+
+    @property
+    def text(self) -> str:
+        """What was typed."""
+        ...
 
 
 class Jump(msgspec.Struct, frozen=True):
@@ -414,7 +439,7 @@ class Search:
     """
 
     def __init__(
-        self, query: Query, size: int, start: int = 0, shown: bytes | bytearray | None = None
+        self, query: Sought, size: int, start: int = 0, shown: bytes | bytearray | None = None
     ) -> None:
         self.query = query
         self.hits: dict[int, Hit] = {}

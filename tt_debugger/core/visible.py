@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import compress
 
-from tt_debugger.core.filters import MASKS, UNEVENTFUL, Filter
+from tt_debugger.core.filters import UNEVENTFUL, Chosen, shown_mask
 from tt_debugger.core.model import Session
 from tt_debugger.core.tree import NO_ROW
 
@@ -23,11 +23,10 @@ class VisibleTree:
     their parent stood.
     """
 
-    def __init__(self, session: Session, chosen: Filter) -> None:
+    def __init__(self, session: Session, chosen: Chosen) -> None:
         self.session = session
-        self._chosen = chosen
         order = session.order
-        mask = _in_order(session, session.traits).translate(MASKS[chosen])
+        mask = self._mask = _in_order(session, shown_mask(session, chosen))
         active = _in_order(session, session.on_active_path)
         if 0 in mask:
             self._near: Sequence[int] = session.chains.nearest_marked(mask)
@@ -116,9 +115,10 @@ class VisibleTree:
 
     def _uneventful(self) -> bytearray:
         """Give 1 for each plain step that went well; NO_ROW finds the last, which is none."""
-        session, shown = self.session, MASKS[self._chosen]
-        hidden = bytes(traits for traits, is_shown in enumerate(shown) if not is_shown)
-        quiet = bytearray(_in_order(session, session.traits).translate(UNEVENTFUL, hidden))
+        session = self.session
+        quiet = bytearray(_in_order(session, session.traits).translate(UNEVENTFUL))
+        if 0 in self._mask:
+            quiet = bytearray(compress(quiet, self._mask))
         quiet.append(0)
         active = session.active
         if active is not None and (place := self.place_of(active)) >= 0:

@@ -23,6 +23,7 @@ MOST_WORDS = 256
 """Words that are kept of an index; one that makes up more is not sieved."""
 _CHUNK = 4 << 20
 _AT_ONCE = 1 << 16
+_ESCAPE = len(r"\u0000")
 _WORD = re.compile(r"\w+")
 _COUNTED = re.compile(r"l?\d*\Z")
 """Numbers and names of lines: an index makes as many of them as it likes, so none is kept."""
@@ -111,9 +112,10 @@ def is_in(location: str, query: Query, words: list[str]) -> bool:
 
     What stands in a compressed file is not looked at: it may have them.
     """
-    missing = [Query.of(each, is_exact=False) for each in words]
+    missing: list[Query] = [Query.of(each, is_exact=False) for each in words]
     # Folding may make of one character some that are longer, or shorter.
     overlap = 4 * max(len(each.needle.encode(errors="replace")) for each in (query, *missing))
+    overlap = max(overlap, _ESCAPE)
     file = RegularFile(location)
     try:
         offset, before = 0, b""
@@ -121,11 +123,11 @@ def is_in(location: str, query: Query, words: list[str]) -> bool:
             data = before + chunk
             if data.startswith(MAGIC) or query.may_be_in(data):
                 return True
-            missing = [each for each in missing if not each.may_be_in(data)]
+            missing = [word for word in missing if not word.may_be_in(data)]
             if not missing:
                 return True
             offset += len(chunk)
-            before = chunk[-overlap:]
+            before = data[-overlap:]
         return False
     finally:
         file.close()

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 import msgspec
 
 from tt_debugger.core.changes import Append, Change, Put, Splice, State, change_json
+from tt_debugger.core.diff.cause import cause
+from tt_debugger.core.diff.cause_told import cause_sentences
 from tt_debugger.core.diff.comparing import MESSAGES
 from tt_debugger.core.diff.divergence import divergence
 from tt_debugger.core.diff.normal import comparable
@@ -83,7 +85,7 @@ class StateAt(msgspec.Struct, frozen=True):
 class TwoStates(msgspec.Struct, frozen=True):
     """Two states to be compared.
 
-    `notes` are sentences: where their branches part, and how states of two formats are compared.
+    `notes` are sentences: why and where their branches part, and how two formats are compared.
     """
 
     a: Origin
@@ -180,7 +182,9 @@ def two_states(a: At, b: At, *, mask: bool = True, whole_path: bool = False) -> 
         # What was read meanwhile is a session of its own, but the tree of both rows.
         old = msgspec.structs.replace(old, session=new.session)
     parted, states = divergence(old, new), comparable(old, new)
-    notes = [*parting_sentences(old, new, parted)]
+    # Of what they quote no rule would know a token by its half.
+    why = cause_sentences(cause(old, new, parted), is_whole=True)
+    notes = [*why, *parting_sentences(old, new, parted)]
     if states.is_normal:
         notes.append(normal_sentence(old, new, states.left_out))
     return TwoStates(

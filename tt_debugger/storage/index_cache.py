@@ -39,6 +39,8 @@ OFF = "TTDBG_NO_CACHE"
 
 _MAGIC = b"ttdbg index 3\n"
 _CHUNK = 1 << 20
+_AHEAD = 1 << 18
+"""Bytes of blocks that are read at once where one after the other is asked for."""
 _SAMPLES, _SAMPLE = 16, 4096
 """How many pieces of a file are compared each time, and the bytes of each."""
 
@@ -98,6 +100,9 @@ class Entry:
         if file.size() != self._blocks_begin + (self._block_ends[-1] if count else 0):
             raise ValueError("the entry is not whole")
         self._block_checksums = array("q", table[8 * count :])
+        self._ahead = (0, b"")
+        """Where blocks begin that were read with another one, and their bytes."""
+        self._next = 0
 
     def part(self, name: str) -> bytes:
         """Give a part. Raises LookupError where there is none of this name."""
@@ -109,8 +114,19 @@ class Entry:
         if number >= len(self._block_ends):
             return b""
         begin = self._block_ends[number - 1] if number else 0
-        data = self._file.read(self._blocks_begin + begin, self._block_ends[number] - begin)
+        data = self._block_data(begin, self._block_ends[number], is_next=number == self._next)
+        self._next = number + 1
         return self._checked(data, self._block_checksums[number])
+
+    def _block_data(self, begin: int, end: int, *, is_next: bool) -> bytes:
+        """Give the bytes of a block; of one that follows the last, with what is behind it."""
+        first, ahead = self._ahead
+        if is_next and not first <= begin <= end <= first + len(ahead):
+            first, ahead = begin, self._file.read(self._blocks_begin + begin, _AHEAD)
+            self._ahead = first, ahead
+        if first <= begin <= end <= first + len(ahead):
+            return ahead[begin - first : end - first]
+        return self._file.read(self._blocks_begin + begin, end - begin)
 
     def _checked(self, data: bytes, checksum: int) -> bytes:
         """Give data as it was kept. Raises CannotReadError, and drops the entry, if it is not."""

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uninterrupted() -> Generator[None]:
-    """Let an interrupt that comes meanwhile count only afterwards.
+def uninterrupted(*others: signal.Signals) -> Generator[None]:
+    """Let an interrupt, or another signal, that comes meanwhile count only afterwards.
 
     Between a write and the knowledge of it there is always a moment. Python interrupts its main
     thread alone, so elsewhere there is nothing to hold back.
@@ -19,10 +19,14 @@ def uninterrupted() -> Generator[None]:
         yield
         return
     came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    before = {
+        number: signal.signal(number, lambda number, _frame: came.append(number))
+        for number in (signal.SIGINT, *others)
+    }
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            signal.raise_signal(signal.SIGINT)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)

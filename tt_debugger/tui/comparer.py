@@ -20,6 +20,8 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from tt_debugger.core.changes import Change
+from tt_debugger.core.diff.cause import cause
+from tt_debugger.core.diff.cause_told import cause_sentences
 from tt_debugger.core.diff.comparing import Comparison
 from tt_debugger.core.diff.divergence import divergence
 from tt_debugger.core.diff.parting import relation
@@ -85,12 +87,15 @@ class Compared(Message):
 
 
 class Parted(Message):
-    """Where both ends part, and whether they meet again, is found; in sentences."""
+    """Why and where both ends part, and whether they meet again, is found; in sentences."""
 
-    def __init__(self, question: Question, words: tuple[str, ...]) -> None:
+    def __init__(
+        self, question: Question, words: tuple[str, ...], why: tuple[str, ...] = ()
+    ) -> None:
         super().__init__()
         self.question = question
         self.words = words
+        self.why = why
 
 
 class CompareFailed(Message):
@@ -198,12 +203,15 @@ class Comparer:
         self._tell_if(is_wanted, answer)
         # Where they part may take a walk along both paths: what differs is told before.
         with suppress(_NoLongerWantedError):
+            words, why = (), ()
             try:
-                found = divergence(_while(is_wanted, old), _while(is_wanted, new))
+                one, other = _while(is_wanted, old), _while(is_wanted, new)
+                found = divergence(one, other)
                 words = tuple(sentences(compared, found))
+                why = tuple(cause_sentences(cause(one, other, found)))
             except TtdbgError as error:
-                words = (error.message,)
-            self._tell_if(is_wanted, Parted(question, words))
+                words = (*words, error.message)
+            self._tell_if(is_wanted, Parted(question, words, why))
 
     def _tell_if(self, is_wanted: Callable[[], bool], answer: Message) -> None:
         if is_wanted():

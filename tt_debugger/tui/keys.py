@@ -54,6 +54,9 @@ _NAMES = {
     "colon": ":",
     "apostrophe": "'",
     "question_mark": "?",
+    "vertical_line": "|",
+    "plus": "+",
+    "minus": "-",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "left_curly_bracket": "{",
@@ -86,6 +89,9 @@ _PANE = {"lines": "pane", "state": "pane"}
 _ZOOM = {"lines": "zoom", "state": "zoom"}
 _COPY = {"lines": "copy", "state": "copy"}
 _DIFF = {"lines": "diff", "state": "diff"}
+_WATCH = {"state": "watch"}
+_LAST_CHANGE = {"state": "last change"}
+_BLAME = {"state": "blame"}
 _SEARCH = {"lines": "search", "state": "search"}
 _TREE = {"lines": "to the tree", "state": "to the tree", "graph": "to the tree"}
 _HELP = {"lines": "help", "state": "help", "graph": "help"}
@@ -163,6 +169,12 @@ TIMELINE = (
     Key(("l", "right"), "unfold", "unfold; in the inspector next tab", "Rows", "unfold", _ON),
     Key(("H",), "fold_all", "fold everything", "Rows"),
     Key(("L",), "unfold_all", "unfold everything", "Rows"),
+    Key(
+        ("B",), "bisect", "the first bad row of this branch, or where a condition holds", "Bisect"
+    ),
+    Key(("plus",), "judge('bad')", "this row is bad", "Bisect"),
+    Key(("minus",), "judge('good')", "this row is good", "Bisect"),
+    Key(("0",), "judge('skip')", "it cannot be told of this row", "Bisect"),
     Key(("f",), "fork", "fork from here: a new branch that the agent resumes", "Fork", "fork"),
     Key(("Z",), "undo", "the forks that ttdbg made, to undo one", "Fork"),
     Key(("1",), "tab('changes')", "what changed here", "Inspector"),
@@ -191,6 +203,35 @@ TIMELINE = (
     Key(("z",), "zoom", "the whole screen for this pane, or share it", "Inspector", "zoom", _ZOOM),
     Key(("y",), "copy", "copy: value, path, ref or command", "Inspector", "copy", _COPY),
     Key(
+        ("w",),
+        "watch",
+        "watch this value of the state, in the tree a path or condition",
+        "Watch",
+        "watch",
+        _WATCH,
+    ),
+    Key(
+        ("r",),
+        "change(-1)",
+        "last change of what is watched; in the state of this value",
+        "Watch",
+        "last change",
+        _LAST_CHANGE,
+    ),
+    Key(("R",), "change(1)", "next change of it", "Watch"),
+    Key(("W",), "watches", "what is watched: by which r R go, what no longer", "Watch"),
+    Key(("vertical_line",), "column", "the watched value in the tree, or not", "Watch"),
+    Key(
+        ("b",),
+        "blame",
+        "in the state: to the row that last wrote this value",
+        "Blame",
+        "",
+        _BLAME,
+    ),
+    Key(("O",), "origin", "in the state: to where this text was first said", "Blame"),
+    Key(("i",), "gutter", "in the state: the row that wrote each line, or not", "Blame"),
+    Key(
         ("d",),
         "diff",
         "compare with: d parent, @ active leaf, ' mark, : a ref",
@@ -203,6 +244,7 @@ TIMELINE = (
     Key(("F",), "follow", "follow what is written, or stop to", "View"),
     Key(("s",), "scrubber", "the graph at the top: its marks are told, h l step", "View"),
     Key(("escape",), "tree", "back to the tree; forget the search", "View", "", _TREE),
+    Key(("t",), "stats", "statistics: tokens, cost, time, errors, loops", "View"),
     Key(("o",), "sessions", "other sessions here", "View"),
     Key(("T",), "theme", "choose a theme", "View"),
     Key(("ctrl+p",), "palette", "all commands by name", "View"),
@@ -273,6 +315,21 @@ COMPARE = (
     Key(("ctrl+p",), "palette", "all commands by name", "View"),
     Key(("question_mark",), "help", "this help", "View", "help"),
     Key(("q", "escape"), "quit", "back to the session", "View", "back"),
+    Key(("ctrl+c",), "app.leave", "quit at once", "View"),
+)
+
+STATS = (
+    Key(("j", "down"), "move(1)", "next line", "Statistics", "down"),
+    Key(("k", "up"), "move(-1)", "previous line", "Statistics", "up"),
+    Key(("pagedown", "ctrl+d"), "page(1)", "a page down", "Statistics"),
+    Key(("pageup", "ctrl+u"), "page(-1)", "a page up", "Statistics"),
+    Key(("g", "home"), "first", "first line", "Statistics"),
+    Key(("G", "end"), "last", "last line", "Statistics"),
+    Key(("enter",), "open", "go to the branch, or where the loop begins", "Statistics", "go to"),
+    Key(("T",), "theme", "choose a theme", "View"),
+    Key(("ctrl+p",), "palette", "all commands by name", "View"),
+    Key(("question_mark",), "help", "this help", "View", "help"),
+    Key(("q", "escape", "t"), "quit", "back to the session", "View", "back"),
     Key(("ctrl+c",), "app.leave", "quit at once", "View"),
 )
 
@@ -368,6 +425,7 @@ KEYS = (
     *TIMELINE,
     *SESSIONS,
     *COMPARE,
+    *STATS,
     *HELP,
     *CHOOSER,
     *EXPORT,

@@ -18,21 +18,22 @@ from functools import partial
 from importlib import import_module
 from itertools import islice
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import msgspec
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from tt_debugger.core.completion import Completer
-from tt_debugger.core.filters import Filter
+from tt_debugger.core.filters import Chosen, Filter, Where
 from tt_debugger.core.folds import Folding
 from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.outline import Outline, outline
 from tt_debugger.core.refs import Fragment, Point
 from tt_debugger.core.scrub import ScrubIndex, scrub_index
-from tt_debugger.core.search import Found, Query
+from tt_debugger.core.search import Found, Hit, Query
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.debugger import Debugger, split_location, tail_of
 from tt_debugger.errors import CannotReadError, TtdbgError
@@ -40,9 +41,15 @@ from tt_debugger.storage.watch import Watch, written_at
 
 if TYPE_CHECKING:
     from tt_debugger.core.fork.made import Made
+    from tt_debugger.core.holding import Occasions
+    from tt_debugger.tui.bisecting import Question
+    from tt_debugger.tui.blamer import Blamer
     from tt_debugger.tui.comparer import Comparer
     from tt_debugger.tui.exporter import Exporter
     from tt_debugger.tui.forker import Forker
+    from tt_debugger.tui.tallier import Tallier
+    from tt_debugger.tui.tracker import Tracker
+    from tt_debugger.views.palette import Glyphs, Palette
 
 IMPORTED_AHEAD = (
     "tt_debugger.tui.screens.compare",
@@ -68,6 +75,10 @@ KEPT = 256
 """Inspections that are kept: each has lists as long as its path is deep."""
 KEPT_BYTES = 32 << 20
 """Bytes of records whose inspections are kept."""
+
+
+Sought: TypeAlias = "Query | Occasions"
+"""What one may search for: a text, or where a condition holds."""
 
 
 class Opening(Message):
@@ -179,10 +190,19 @@ class InspectFailed(Message):
 class Searched(Message):
     """A search has come so far."""
 
-    def __init__(self, query: Query, found: Found) -> None:
+    def __init__(self, sought: Sought, found: Found) -> None:
         super().__init__()
-        self.query = query
+        self.sought = sought
         self.found = found
+
+
+class Selected(Message):
+    """It is known which rows a condition shows, or why that cannot be told."""
+
+    def __init__(self, condition: str, where: Where | TtdbgError) -> None:
+        super().__init__()
+        self.condition = condition
+        self.where = where
 
 
 class Completes(Message):
@@ -270,7 +290,7 @@ class Loader:
         self._rests_until = 0.0
         """When it is time to read on again: what takes long is not to take all the time."""
 
-    def open(self, chosen: Filter, folding: Folding, row: int | None) -> None:
+    def open(self, chosen: Chosen, folding: Folding, row: int | None) -> None:
         """Begin to open the location, at a row, or where the fragment says."""
         self._loop = asyncio.get_running_loop()
         self._begin("open", self._open, chosen, folding, row)
@@ -339,7 +359,7 @@ class Loader:
         """Give the seconds until it is time to read on again."""
         return max(self._rests_until - time.monotonic(), 0)
 
-    def read_more(self, chosen: Filter, folding: Folding) -> None:
+    def read_more(self, chosen: Chosen, folding: Folding) -> None:
         """Begin to read what was added, and to lay it out; not while that is being done."""
         if not (self._is_reading_on or self._is_left.is_set()):
             self._is_reading_on = True
@@ -385,7 +405,7 @@ class Loader:
         if row is not None and not self._is_left.is_set():
             self._begin("inspect", self._inspect, row)
 
-    def outline(self, chosen: Filter, folding: Folding, row: int) -> None:
+    def outline(self, chosen: Chosen, folding: Folding, row: int) -> None:
         """Begin to lay out other lines."""
         self._begin("outline", self._outline, chosen, folding, row)
 
@@ -397,12 +417,35 @@ class Loader:
         debugger = self._debugger
         return None if debugger is None else lambda screen: Comparer(screen, debugger)
 
+    def tallier(self) -> Callable[[Screen[Any], Palette, Glyphs], Tallier] | None:
+        """Give what works out statistics, None as long as there is no session."""
+        from tt_debugger.tui.tallier import Tallier
+
+        debugger = self._debugger
+        return None if debugger is None else partial(Tallier, debugger)
+
     def exporter(self) -> Callable[[Screen[Any]], Exporter] | None:
         """Give what exports for a dialog, None as long as there is no session."""
         from tt_debugger.tui.exporter import Exporter
 
         debugger = self._debugger
         return None if debugger is None else lambda screen: Exporter(screen, debugger)
+
+    def tracker(self) -> Tracker | None:
+        """Give what finds where a watched value changed, None as long as there is no session."""
+        # Only who watches something pays for the import.
+        from tt_debugger.tui.tracker import Tracker
+
+        debugger = self._debugger
+        return None if debugger is None else Tracker(self._screen, debugger)
+
+    def blamer(self) -> Blamer | None:
+        """Give what finds out who wrote what of a state, None as long as there is no session."""
+        # The first rows of a session need not wait for it.
+        from tt_debugger.tui.blamer import Blamer
+
+        debugger = self._debugger
+        return None if debugger is None else Blamer(self._screen, debugger)
 
     @property
     def can_fork(self) -> bool:
@@ -432,12 +475,28 @@ class Loader:
         """Begin to look for the sessions that a row started, its commits, or who made it."""
         self._begin("subsessions", self._find_subsessions, row)
 
-    def search(self, query: Query, start: int, session: Session, most: int | None = None) -> None:
+    def select(self, condition: str) -> None:
+        """Begin to ask at which rows a condition holds, to show those alone."""
+        self._begin("select", self._select, condition)
+
+    def stop_selecting(self) -> None:
+        """End that."""
+        self._screen.workers.cancel_group(self._screen, "select")
+
+    def search(self, query: Sought, start: int, session: Session, most: int | None = None) -> None:
         """Begin to search from a row on; an earlier search ends.
 
         With `most` so many rows are searched, and all others taken for searched.
         """
         self._begin("search", self._search, query, start, session, most)
+
+    def bisect(self, question: Question) -> None:
+        """Begin to test from where on a condition holds; an earlier test ends."""
+        self._begin("bisect", self._bisect, question)
+
+    def stop_bisect(self) -> None:
+        """End that."""
+        self._screen.workers.cancel_group(self._screen, "bisect")
 
     def stop_search(self) -> None:
         """End the search."""
@@ -457,7 +516,7 @@ class Loader:
             self._known.clear()
             gc.unfreeze()
 
-    def _open(self, chosen: Filter, folding: Folding, row: int | None) -> None:
+    def _open(self, chosen: Chosen, folding: Folding, row: int | None) -> None:
         worker = get_current_worker()
         tell = self._teller(lambda: worker.is_cancelled)
         try:
@@ -489,7 +548,7 @@ class Loader:
         gc.freeze()
         self._answer(opened)
 
-    def _read_more(self, chosen: Filter, folding: Folding) -> None:
+    def _read_more(self, chosen: Chosen, folding: Folding) -> None:
         debugger, began = self._debugger, time.monotonic()
         if debugger is None:
             return
@@ -508,7 +567,7 @@ class Loader:
         self._rests_until = now + (now - began)
         self._screen.post_message(answer)
 
-    def _regrown(self, debugger: Debugger, chosen: Filter, folding: Folding, kept: int) -> Regrown:
+    def _regrown(self, debugger: Debugger, chosen: Chosen, folding: Folding, kept: int) -> Regrown:
         debugger.describe()
         session = debugger.session
         with self._keeping:
@@ -518,6 +577,7 @@ class Loader:
         if self._is_anew:
             # The rows that a person opened and closed are others now.
             folding = Folding(folding.rule)
+        chosen = _as_now(debugger, chosen, is_anew=True)
         opened = _shown(debugger, outline(session, chosen, folding), NO_ROW)
         return Regrown(opened, kept, is_anew=self._is_anew)
 
@@ -572,7 +632,7 @@ class Loader:
 
         return tell
 
-    def _glimpse(self, chosen: Filter, folding: Folding) -> None:
+    def _glimpse(self, chosen: Chosen, folding: Folding) -> None:
         """Show the newest checkpoints of what takes long to read."""
         try:
             tail = tail_of(self._location)
@@ -608,7 +668,7 @@ class Loader:
             if each == row:
                 self._screen.post_message(RowInspected(inspection))
 
-    def _outline(self, chosen: Filter, folding: Folding, row: int) -> None:
+    def _outline(self, chosen: Chosen, folding: Folding, row: int) -> None:
         debugger = self._debugger
         if debugger is not None:
             lines = outline(debugger.session, chosen, folding)
@@ -630,14 +690,26 @@ class Loader:
         else:
             self._screen.post_message(Marked(name, row, debugger.marks))
 
-    def _search(self, query: Query, start: int, session: Session, most: int | None) -> None:
+    def _select(self, condition: str) -> None:
+        debugger, worker = self._debugger, get_current_worker()
+        if debugger is None:
+            return
+        where: Where | TtdbgError | None
+        try:
+            where = _where(debugger, condition, lambda: worker.is_cancelled)
+        except TtdbgError as error:
+            where = error
+        if where is not None and not (self._is_left.is_set() or worker.is_cancelled):
+            self._screen.post_message(Selected(condition, where))
+
+    def _search(self, query: Sought, start: int, session: Session, most: int | None) -> None:
         debugger = self._debugger
         if debugger is None:
             return
         worker = get_current_worker()
         try:
             told, is_indexed = -1, False
-            for found in debugger.search(query, start, session):
+            for found in _found_in(debugger, query, start, session):
                 if self._is_left.is_set() or worker.is_cancelled:
                     return
                 if most is not None and found.done >= most:
@@ -653,6 +725,20 @@ class Loader:
             # What was replaced meanwhile is searched anew.
             if session is debugger.session:
                 self._screen.post_message(Failed(error))
+
+    def _bisect(self, question: Question) -> None:
+        from tt_debugger.tui.bisecting import answer
+
+        debugger, worker = self._debugger, get_current_worker()
+        if debugger is None:
+            return
+
+        def is_wanted() -> bool:
+            return not (self._is_left.is_set() or worker.is_cancelled)
+
+        message = answer(debugger, question, is_wanted)
+        if message is not None and is_wanted():
+            self._screen.post_message(message)
 
     def _keep(self, inspection: Inspection) -> None:
         """Remember an inspection; of too many, let go of those remembered first."""
@@ -670,14 +756,56 @@ class Loader:
                 self._known_bytes -= len(oldest.raw)
 
 
+def _found_in(debugger: Debugger, sought: Sought, start: int, session: Session) -> Iterator[Found]:
+    """Give what a search finds, a batch at a time; of a condition the first ones, then a percent.
+
+    The rows at which one holds are drawn as each batch is told.
+    """
+    if isinstance(sought, Query):
+        yield from debugger.search(sought, start, session)
+        return
+    waiting: list[Hit] = []
+    told, is_first = 0, True
+    for found in debugger.occasions(sought, start, session):
+        waiting += found.hits
+        percent = found.done * 100 // found.of
+        if percent != told or (waiting and is_first):
+            yield msgspec.structs.replace(found, hits=tuple(waiting))
+            told, is_first, waiting = percent, is_first and not waiting, []
+
+
+def _where(debugger: Debugger, condition: str, is_cancelled: Callable[[], bool]) -> Where | None:
+    """Give the filter that shows where a condition holds, None if nobody waits for it."""
+    # Only who asks for a condition pays for the import.
+    from tt_debugger.core.conditions import parse_condition
+    from tt_debugger.core.holding import Occasions
+
+    mask = bytearray(len(debugger.session))
+    for found in debugger.occasions(Occasions(parse_condition(condition), is_each=True)):
+        if is_cancelled():
+            return None
+        for hit in found.hits:
+            mask[hit.row] = 1
+    return Where(condition, bytes(mask))
+
+
+def _as_now(debugger: Debugger, chosen: Chosen, *, is_anew: bool = False) -> Chosen:
+    """Give a filter for what the session is now: where a condition holds is asked anew."""
+    if not isinstance(chosen, Where):
+        return chosen
+    if not is_anew and len(chosen.mask) == len(debugger.session):
+        return chosen
+    return _where(debugger, chosen.condition, lambda: False) or chosen
+
+
 def _first_view(
-    debugger: Debugger, fragment: Fragment, chosen: Filter, folding: Folding, row: int | None
+    debugger: Debugger, fragment: Fragment, chosen: Chosen, folding: Folding, row: int | None
 ) -> Opened:
     """Give what the screen shows first.
 
     A row that was asked for is shown, whatever folds or hides it.
     """
-    session = debugger.session
+    session, chosen = debugger.session, _as_now(debugger, chosen)
     is_asked_for = row is None and bool(fragment.points)
     if row is None:
         row = 0

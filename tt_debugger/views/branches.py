@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from tt_debugger.core.diff.cause import Cause
+from tt_debugger.core.diff.cause_told import cause_sentences
 from tt_debugger.core.diff.divergence import Divergence
 from tt_debugger.core.diff.edits import Op
 from tt_debugger.core.diff.parting import first_sentences, normal_sentence, parting_sentences
@@ -19,12 +21,21 @@ from tt_debugger.views.values import preview
 _LONGEST_SUMMARY = 60
 
 
-def heading_lines(compared: SideBySide, parted: Divergence, palette: Palette) -> Iterator[Text]:
-    """Give what A and B are, where they part, and what was not looked at."""
+def heading_lines(
+    compared: SideBySide, parted: Divergence, why: Cause | None, palette: Palette
+) -> Iterator[Text]:
+    """Give what A and B are, why and where they part, and what was not looked at."""
     yield _side_line("A", compared.old, palette.remove, palette)
     yield _side_line("B", compared.new, palette.add, palette)
+    yield from cause_lines(tuple(cause_sentences(why)), palette)
     for sentence in sentences(compared, parted):
         yield Text(safe_line(sentence), palette.dim)
+
+
+def cause_lines(told: Sequence[str], palette: Palette) -> Iterator[Text]:
+    """Give why two sides part, and what differed before, below it."""
+    for number, sentence in enumerate(told):
+        yield Text(safe_line(sentence), palette.dim if number else palette.strong)
 
 
 def sentences(compared: SideBySide, parted: Divergence) -> Iterator[str]:

@@ -29,6 +29,7 @@ from tt_debugger.core.diff.meaning import json_of
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.paths import Path, dotted
 from tt_debugger.core.text import counted, safe_line
+from tt_debugger.views.branches import cause_lines
 from tt_debugger.views.compare_message import MessageView, field_edits
 from tt_debugger.views.compare_text import Line, TextView
 from tt_debugger.views.palette import Glyphs, Palette
@@ -43,8 +44,12 @@ _VALUE = 200
 
 
 class Preface(msgspec.Struct, frozen=True):
-    """What is said before all else, and how much differs and is not told, by rule."""
+    """What is said before all else, and how much differs and is not told, by rule.
 
+    `why` says why the two part; the first of it stands out.
+    """
+
+    why: tuple[str, ...]
     notes: tuple[str, ...]
     masked: tuple[tuple[str, int], ...]
 
@@ -93,7 +98,7 @@ class Block(msgspec.Struct, frozen=True):
 class ComparisonView(msgspec.Struct, frozen=True, dict=True):
     """A comparison as it is drawn, with what is said before it.
 
-    `hint` tells how what is masked can be shown.
+    `hint` tells how what is masked can be shown, `why` why the two part.
     """
 
     comparison: Comparison
@@ -101,6 +106,7 @@ class ComparisonView(msgspec.Struct, frozen=True, dict=True):
     glyphs: Glyphs
     hint: str = ""
     notes: tuple[str, ...] = ()
+    why: tuple[str, ...] = ()
 
     @property
     def digits(self) -> int:
@@ -112,9 +118,9 @@ class ComparisonView(msgspec.Struct, frozen=True, dict=True):
         """Give all blocks in order; `opened` are the old places where open stretches begin."""
         comparison, begins = self.comparison, frozenset(opened)
         blocks: list[Block] = []
-        if comparison.masked or self.notes:
+        if comparison.masked or self.notes or self.why:
             counts = sorted(comparison.masked.items(), key=lambda each: -each[1])
-            blocks.append(Block(Preface(self.notes, tuple(counts)), Sign.EQUAL))
+            blocks.append(Block(Preface(self.why, self.notes, tuple(counts)), Sign.EQUAL))
         number = 0
         for edit in comparison.settings:
             blocks.append(Block(edit, SIGNS[edit.op], number))
@@ -173,6 +179,8 @@ class ComparisonView(msgspec.Struct, frozen=True, dict=True):
         if preface.masked:
             told = ", ".join(f"{count:,} {name}" for name, count in preface.masked)
             notes.append(f"masked: {told}{'; ' if self.hint else ''}{self.hint}")
+        for said in cause_lines(preface.why, self.palette):
+            yield Line(said, None, is_note=True)
         for note in notes:
             yield Line(Text(safe_line(note), self.palette.dim), None, is_note=True)
 

@@ -9,11 +9,11 @@ from tt_debugger.core.text import safe_line
 from tt_debugger.views.palette import Palette
 
 
-def hit_text(said_by: str, hit: Hit, palette: Palette) -> Text:
-    """Give a hit with what was found in it marked."""
+def hit_text(said_by: str, hit: Hit, palette: Palette, *, is_marked: bool = True) -> Text:
+    """Give a hit with what was found in it marked, unless all of it was."""
     return Text.assemble(
         (f"{safe_line(said_by):<9}  ", palette.dim),
         (safe_line(hit.before), palette.text),
-        (safe_line(hit.found), palette.found),
+        (safe_line(hit.found), palette.found if is_marked else palette.text),
         (safe_line(hit.after), palette.text),
     )

@@ -29,6 +29,8 @@ def legend_lines(palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
         (glyphs.fold, palette.lane, "folded rows; l opens them"),
         (glyphs.turn, palette.dim, "in the graph: a message of the user"),
         (glyphs.active, palette.accent, "the active leaf: where the agent would go on"),
+        (glyphs.stop, palette.change, "the watched value changed here"),
+        ("+ - 0 ?", palette.label, "in a bisect: bad, good, skipped, perhaps the first bad one"),
         ("took", palette.dim, "since the row before; of a tool since it was called"),
         ("bytes", palette.dim, "size of the record"),
         ("tokens", palette.dim, "in the context, as last measured"),

@@ -98,6 +98,8 @@ class Glyphs(msgspec.Struct, frozen=True):
     """A session of its own that was started here."""
     forked: str = "↳"
     """A fork that ttdbg made from here."""
+    stop: str = "•"
+    """Where a watched value changed."""
 
 
 UNICODE = Glyphs()
@@ -133,4 +135,5 @@ ASCII = Glyphs(
     inside=">>",
     turn=".",
     forked="+>",
+    stop="*",
 )

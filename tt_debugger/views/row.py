@@ -7,7 +7,7 @@ the tokens in the context; where a row is narrow, the first of them are left out
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from rich.cells import cell_len, set_cell_size
 
+from tt_debugger.core.durations import seconds_taken
 from tt_debugger.core.lanes import MOST_LANES, LaneRow
 from tt_debugger.core.model import Head, Kind, Role, Session, iso_time
 from tt_debugger.core.outline import Fold
 from tt_debugger.core.search import Query
 from tt_debugger.core.text import counted, safe_line
-from tt_debugger.core.tree import NO_ROW
+from tt_debugger.views.judged import Judged
 from tt_debugger.views.palette import Glyphs, Palette
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ NAME_WIDTH = 8
 WIDE_NAME_WIDTH = 12
 WIDE = 100
 """Columns from which names have more room."""
+SPOKEN = 3
+"""Pieces of a row that say what it is: its name, a space, its summary."""
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 MOST_DAYS = 999
 """Days of the longest time span that is told; what is longer is a clock that was wrong."""
-PARALLEL_CALLS = 64
-"""Results of one message's calls that may stand one below the other."""
 
 
 class Column(NamedTuple):
@@ -56,10 +57,21 @@ COLUMNS = (
 )
 
 
+VALUE = "value"
+VALUE_WIDTHS = ((110, 20), (84, 15), (60, 11))
+"""The column of a watched value: from how many cells of a row on it has which width."""
+_BEHIND_VALUE = frozenset(("took", "tokens"))
+
+
 @lru_cache(256)
-def columns_at(width: int) -> tuple[Column, ...]:
-    """Give the columns that a row of so many cells has."""
-    return tuple(each for each in COLUMNS if width >= each.from_width)
+def columns_at(width: int, *, has_value: bool = False) -> tuple[Column, ...]:
+    """Give the columns that a row of so many cells has; `has_value` is for a watched value."""
+    shown = [each for each in COLUMNS if width >= each.from_width]
+    room = next((own for least, own in VALUE_WIDTHS if width >= least), 0)
+    if has_value and room:
+        behind = sum(each.name in _BEHIND_VALUE for each in shown)
+        shown.insert(len(shown) - behind, Column(VALUE, room, 0))
+    return tuple(shown)
 
 
 _GLYPHS = {
@@ -83,6 +95,17 @@ _GLYPHS = {
 }
 
 
+class WatchedValue(msgspec.Struct, frozen=True, eq=False):
+    """The column of a watched value: what is watched, and what it is at a row.
+
+    `at` gives it in few words and whether it changed there, None while that is not known.
+    """
+
+    name: Callable[[int], str]
+    """What stands above the column, in so many cells."""
+    at: Callable[[int], tuple[str, bool] | None]
+
+
 class RowView(msgspec.Struct, frozen=True):
     """How rows of one session are drawn; what `found` matches is marked.
 
@@ -97,6 +120,11 @@ class RowView(msgspec.Struct, frozen=True):
     """The name of the mark that a row has."""
     forks: Mapping[int, int] = msgspec.field(default_factory=dict[int, int])
     """How many forks were made from a row, or from those that its line stands for."""
+    watched: WatchedValue | None = None
+    held: Collection[int] = ()
+    """The rows at which a condition holds that is searched for: they are marked."""
+    judged: Judged | None = None
+    """What a bisect knows of rows."""
 
     def text(self, session: Session, row: int, lanes: LaneRow, width: int | None = None) -> Text:
         """Give a row as one line: exactly `width` cells, or as long as it is without a width."""
@@ -107,7 +135,12 @@ class RowView(msgspec.Struct, frozen=True):
         line = Text(no_wrap=True, end="")
         for text, style in (*left, *said):
             line.append(text, style)
-        self._mark_found(line, sum(len(text) for text, _ in left))
+        begin = sum(len(text) for text, _ in left)
+        if row in self.held:
+            spoken = sum(len(text) for text, _ in said[:SPOKEN])
+            end = len(line.plain[: begin + spoken].rstrip())
+            line.stylize(self.palette.found, begin, end)
+        self._mark_found(line, begin)
         for text, style in columns:
             line.append(text, style)
         if width is not None:
@@ -181,18 +214,30 @@ class RowView(msgspec.Struct, frozen=True):
         """Give the names of the columns as a line that stands above rows of this width."""
         from rich.text import Text
 
-        right = "".join(f"{each.name:>{each.width}}" for each in columns_at(width))
+        right = "".join(map(self._column_name, self._columns_at(width)))
         left = f"{'row':>{self.number_width}}" if self.number_width else ""
         room = max(width - len(right) - len(left), 0)
         return Text(f"{left}{' ' * room}{right}", self.palette.dim, no_wrap=True, end="")
+
+    def _columns_at(self, width: int) -> tuple[Column, ...]:
+        return columns_at(width, has_value=self.watched is not None)
+
+    def _column_name(self, column: Column) -> str:
+        name = column.name
+        if name == VALUE and self.watched is not None:
+            name = self.watched.name(column.width - 2)
+        return f"{' ' * (column.width - cell_len(name))}{name}"
 
     def _columns(
         self, session: Session, row: int, head: Head, width: int | None
     ) -> Iterator[Piece]:
         """Give the columns at the right, each with its style; without a width two of them."""
-        names = ("took", "tokens") if width is None else [each.name for each in columns_at(width)]
-        for name in names:
+        columns = _UNBOUND if width is None else self._columns_at(width)
+        for name, room, _ in columns:
             style = self.palette.dim
+            if name == VALUE:
+                yield from self._value(row, room)
+                continue
             match name:
                 case "time":
                     text = "" if head.time is None else clock_text(head.time)
@@ -206,15 +251,33 @@ class RowView(msgspec.Struct, frozen=True):
                     text = count_text(size) if size else ""
             if width is not None:
                 # A text as wide as its column would stick to the one before.
-                yield f" {text:>{_WIDTHS[name] - 1}}", style
+                yield f" {text:>{room - 1}}", style
             elif text:
                 yield f"  {text}", style
+
+    def _value(self, row: int, room: int) -> Iterator[Piece]:
+        """Give the watched value in a column of so many cells, marked where it changed."""
+        found = None if self.watched is None else self.watched.at(row)
+        if found is None:
+            sign = "" if self.watched is None else self.glyphs.ellipsis
+            yield f"{sign:>{room}}", self.palette.dim
+            return
+        text, changes = found
+        sign = self.glyphs.stop if changes else ""
+        most = room - 2 - cell_len(sign)
+        shown = text if cell_len(text) <= most else _fitted(text, most, self.glyphs)
+        yield " " * (room - cell_len(sign) - cell_len(shown)), ""
+        yield sign, self.palette.change
+        yield shown, self.palette.text if changes else self.palette.dim
 
     def _number(self, row: int) -> str:
         return f"{row + 1:>{self.number_width}} " if self.number_width else ""
 
     def _flags(self, session: Session, row: int) -> Iterator[Piece]:
         """Give what few rows have: a label, subsessions, forks, branches, the active leaf."""
+        flag = None if self.judged is None else self.judged.flag(row)
+        if flag is not None:
+            yield flag[0], getattr(self.palette, flag[1])
         if row in self.marks:
             yield f"'{safe_line(self.marks[row])} ", self.palette.label
         label = session.labels.get(row)
@@ -236,25 +299,9 @@ class RowView(msgspec.Struct, frozen=True):
             yield f"{self.glyphs.active} ", self.palette.accent
 
     def _took(self, session: Session, row: int, head: Head) -> str:
-        """Tell how a step came out, and how long it took.
-
-        That is an answer's time since the checkpoint before it, and a tool's since it was called.
-        What a user took to write is no duration of anything.
-        """
-        sign = self._sign(head)
-        is_result = head.kind is Kind.TOOL_RESULT
-        if not is_result and head.role is not Role.ASSISTANT:
-            return sign
-        parents, heads = session.parents, session.heads
-        began = parents[row]
-        for _ in range(PARALLEL_CALLS if is_result else 0):
-            if began == NO_ROW or heads.kind(began) is not Kind.TOOL_RESULT:
-                break
-            began = parents[began]
-        time = None if began == NO_ROW else heads.time(began)
-        if time is None or head.time is None or head.time < time:
-            return sign
-        return f"{sign} {duration_text(head.time - time)}".lstrip()
+        """Tell how a step came out, and how long it took."""
+        sign, taken = self._sign(head), seconds_taken(session, row)
+        return sign if taken is None else f"{sign} {duration_text(taken)}".lstrip()
 
     def _sign(self, head: Head) -> str:
         if head.failed:
@@ -316,7 +363,8 @@ class RowView(msgspec.Struct, frozen=True):
 
 
 _TOOK_FROM = next(each.from_width for each in COLUMNS if each.name == "took")
-_WIDTHS = {each.name: each.width for each in COLUMNS}
+_UNBOUND = tuple(each for each in COLUMNS if each.name in _BEHIND_VALUE)
+"""The columns of a row as long as it is."""
 
 
 _MARKS = re.compile(r"```\w*\s?|\*\*|`|(?<!\S)#{1,6}\s")

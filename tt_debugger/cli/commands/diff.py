@@ -10,6 +10,8 @@ import click
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, two_points, unshielded
 from tt_debugger.core.changes import State
+from tt_debugger.core.diff.cause import Cause, cause
+from tt_debugger.core.diff.cause_told import cause_json
 from tt_debugger.core.diff.divergence import Divergence, divergence
 from tt_debugger.core.diff.edits import edit_json
 from tt_debugger.core.diff.side_by_side import SideBySide, ThreeWay, compare_sides, three_way
@@ -47,15 +49,16 @@ def command(a: str, b: str, *, as_json: bool, **wanted: bool) -> int:
             mask=mask,
         )
         parted = divergence(compared.old, compared.new)
+        why = cause(compared.old, compared.new, parted)
         against = None
         if wanted["three_way"]:
             base = _base(compared, parted, mine, uncompacted=uncompacted)
             against = three_way(base, compared.old.state, compared.new.state, mask=mask)
         if as_json:
-            output.json_line(_answer(compared, parted, against))
+            output.json_line(_answer(compared, parted, why, against))
         else:
             write = output.lines if wanted["no_pager"] else output.paged
-            write(_lines(compared, parted, against, is_brief=wanted["stat"]))
+            write(_lines(compared, parted, why, against, is_brief=wanted["stat"]))
         return 0 if compared.comparison.equal else DIFFERENT
 
 
@@ -71,8 +74,10 @@ def _base(
     return debugger.state(parted.old_point, uncompacted=uncompacted)
 
 
-def _answer(compared: SideBySide, found: Divergence, against: ThreeWay | None) -> dict[str, Any]:
-    """Give the object of CONTRACT, with how the branches part; of two formats, that they are."""
+def _answer(
+    compared: SideBySide, found: Divergence, why: Cause | None, against: ThreeWay | None
+) -> dict[str, Any]:
+    """Give the object of CONTRACT, with how and why they part; of two formats, that they are."""
     old, new = compared.old.session, compared.new.session
     point = None if found.old_point is None else old.ids[found.old_point]
     answer = diff_json(compared.comparison, compared.old.name, compared.new.name, point)
@@ -87,6 +92,7 @@ def _answer(compared: SideBySide, found: Divergence, against: ThreeWay | None) -
         if found.meets is None
         else [old.ids[found.meets[0]], new.ids[found.meets[1]]],
     }
+    answer["cause"] = cause_json(why, old, new)
     if compared.is_normal:
         answer["normal_form"] = {"left_out": compared.left_out}
     if against is not None:
@@ -100,7 +106,12 @@ def _answer(compared: SideBySide, found: Divergence, against: ThreeWay | None) -
 
 
 def _lines(
-    compared: SideBySide, parted: Divergence, against: ThreeWay | None, *, is_brief: bool
+    compared: SideBySide,
+    parted: Divergence,
+    why: Cause | None,
+    against: ThreeWay | None,
+    *,
+    is_brief: bool,
 ) -> Iterator[Text]:
     from rich.text import Text
 
@@ -110,7 +121,7 @@ def _lines(
     from tt_debugger.views.compare_stat import stat_lines
 
     palette, glyphs = output.palette(), output.glyphs()
-    yield from heading_lines(compared, parted, palette)
+    yield from heading_lines(compared, parted, why, palette)
     yield Text(counts_text(compared.comparison.counts), palette.strong)
     if against is not None:
         yield Text()

@@ -1,80 +1,98 @@
-"""`ttdbg grep`: where something was said, in all sessions that are found or in one."""
+"""`ttdbg grep`: where something was said or a condition holds, in all sessions found or in one."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from tt_debugger.cli import output
-from tt_debugger.cli.arguments import json_option, located, no_point, unshielded
+from tt_debugger.cli.arguments import json_option, unshielded
 from tt_debugger.cli.patience import each_within
+from tt_debugger.cli.scopes import Failed, Opened, Scope
 from tt_debugger.cli.session_json import VERSION
-from tt_debugger.core.listing import Entry, Sort, ordered, short_ids
 from tt_debugger.core.model import Role, checkpoint_json
-from tt_debugger.core.refs import quoted
 from tt_debugger.core.search import Expression, Hit, Query
 from tt_debugger.core.text import counted, safe_line
-from tt_debugger.debugger import Debugger, is_folder
-from tt_debugger.discovery import EVERYWHERE, Discovery
-from tt_debugger.discovery.sieve import may_hold
-from tt_debugger.errors import CannotReadError, TtdbgError, UsageError
-from tt_debugger.formats import is_session
+from tt_debugger.debugger import Debugger
+from tt_debugger.errors import CannotReadError, UsageError
 
-Sought = Query | Expression
+if TYPE_CHECKING:
+    from tt_debugger.core.holding import Occasions
 
 LONGEST = 10.0
 """Seconds that an expression has for a megabyte of a session: some would take for ever."""
-
-
-class _Hits(msgspec.Struct, frozen=True):
-    """What is being found in one session; its refs begin with `scope`."""
-
-    debugger: Debugger
-    scope: str
-    hits: Iterator[Hit]
-
-
-class _Failed(msgspec.Struct, frozen=True):
-    """A session that cannot be read."""
-
-    location: str
-    error: TtdbgError
 
 
 class _Count:
     """How much was looked through and found."""
 
     def __init__(self) -> None:
-        self.hits = self.sessions = self.of = self.failed = 0
+        self.hits = self.sessions = self.failed = 0
 
-    @property
-    def text(self) -> str:
-        """The counts in one line."""
-        found = f"{self.hits:,} found in {self.sessions:,} of {counted(self.of, 'session')}"
+    def text(self, of: int) -> str:
+        """Give the counts in one line; `of` is how many sessions there are."""
+        found = f"{self.hits:,} found in {self.sessions:,} of {counted(of, 'session')}"
         return f"{found}; {self.failed:,} cannot be read" if self.failed else found
 
 
+class _Sought(msgspec.Struct, frozen=True):
+    """What is looked for: a text, where a condition holds, or a text where one does."""
+
+    text: Query | Expression | None
+    occasions: Occasions | None
+
+    def hits_in(self, debugger: Debugger) -> Iterator[Hit]:
+        """Find it in a session; what takes for ever is given up with an error."""
+        if self.text is None:
+            yield from self._held(debugger, is_each=False)
+            return
+        found = debugger.search(self.text)
+        if isinstance(self.text, Expression):
+            found = each_within(LONGEST, found, _late(self.text.text, debugger, "leave out -E"))
+        rows = {hit.row for hit in self._held(debugger, is_each=True)}
+        is_asked = self.occasions is not None
+        yield from (hit for each in found for hit in each.hits if not is_asked or hit.row in rows)
+
+    def _held(self, debugger: Debugger, *, is_each: bool) -> Iterator[Hit]:
+        """Give where the condition holds; `is_each` of one that stays true all that time."""
+        sought = self.occasions
+        if sought is None:
+            return
+        sought = msgspec.structs.replace(sought, is_each=is_each or sought.is_each)
+        late = _late(sought.text, debugger, "ask for less")
+        for found in each_within(LONGEST, debugger.occasions(sought), late):
+            yield from found.hits
+
+
 @click.command("grep")
-@click.argument("pattern")
+@click.argument("pattern", required=False, callback=unshielded)
 @click.argument("location", metavar="[LOCATION]", required=False, callback=unshielded)
+@click.option("-e", "--pattern", "given", metavar="PATTERN", help="PATTERN, given so.")
+@click.option("--when", metavar="CONDITION", help="Find checkpoints where CONDITION holds.")
+@click.option("-a", "--all", "is_each", is_flag=True, help="All of them, not where it begins to.")
 @click.option("-i", "--ignore-case", is_flag=True, help="Capitals in PATTERN match small letters.")
 @click.option("-E", "--regex", is_flag=True, help="PATTERN is a regular expression.")
 @click.option("--role", type=click.Choice([str(each) for each in Role]), help="Who said it.")
+@click.option("--family", is_flag=True, help="Search the forks and copies of LOCATION too.")
 @click.option("-m", "--max-count", type=click.IntRange(1), metavar="N", help="N in each session.")
 @click.option("-n", "--limit", type=click.IntRange(1), metavar="N", help="Stop after N in all.")
 @json_option
 def command(  # noqa: PLR0913 - one for each option
-    pattern: str,
+    pattern: str | None,
     location: str | None,
     *,
+    given: str | None,
+    when: str | None,
+    is_each: bool,
     ignore_case: bool,
     regex: bool,
     role: str | None,
+    family: bool,
     max_count: int | None,
     limit: int | None,
     as_json: bool,
@@ -84,19 +102,31 @@ def command(  # noqa: PLR0913 - one for each option
     A PATTERN without capitals is found whatever the case. Sessions are looked for where agents
     keep them and in this folder; LOCATION is one of them, or a folder to look in. What each line
     begins with can be given to `ttdbg open` and `ttdbg show`. Exits with 1 if nothing is found.
+
+    With --when a single argument is the LOCATION. A condition such as `error`, `tool=bash` or
+    `cost > 1 and not error` is told with what the checkpoints there say; one that stays true, as
+    JMESPath over the state may, where it becomes true. With a PATTERN too that is looked for in
+    the checkpoints where the condition holds.
     """
-    sought = _sought(pattern, ignores_case=ignore_case, is_regex=regex)
-    count = _Count()
+    pattern, location = _parted(pattern, location, given, is_optional=when is not None)
+    sought = _Sought(
+        None if pattern is None else _text(pattern, ignores_case=ignore_case, is_regex=regex),
+        None if when is None else _occasions(when, is_each=is_each),
+    )
+    scope, count = Scope(location, sought.text, is_family=family), _Count()
     if as_json:
-        output.json_line({"ttdbg": VERSION, "pattern": pattern, "location": location or None})
-    with closing(_searched(location, sought, count)) as searched:
-        for each in searched:
-            if isinstance(each, _Failed):
+        asked = {"pattern": pattern, "condition": when, "location": location or None}
+        output.json_line({"ttdbg": VERSION, **asked})
+    with closing(iter(scope)) as opened:
+        for each in opened:
+            if isinstance(each, Failed):
                 count.failed += 1
                 _tell_failed(each, as_json=as_json)
                 continue
-            session = each.debugger.session
-            wanted = (hit for hit in each.hits if role in {None, session.heads.role(hit.row)})
+            heads = each.debugger.session.heads
+            wanted = (
+                hit for hit in sought.hits_in(each.debugger) if role in {None, heads.role(hit.row)}
+            )
             left = None if limit is None else limit - count.hits
             most = min((most for most in (max_count, left) if most is not None), default=None)
             before = count.hits
@@ -106,15 +136,28 @@ def command(  # noqa: PLR0913 - one for each option
                     _tell(each, hit, is_first=count.hits == before + 1, as_json=as_json)
             except CannotReadError as error:
                 count.failed += 1
-                _tell_failed(_Failed(each.debugger.location, error), as_json=as_json)
+                _tell_failed(Failed(each.debugger.location, error), as_json=as_json)
             count.sessions += count.hits > before
             if count.hits == limit:
                 break
-    output.narrate(count.text)
+    output.narrate(count.text(scope.count))
     return 0 if count.hits else 1
 
 
-def _sought(pattern: str, *, ignores_case: bool, is_regex: bool) -> Sought:
+def _parted(
+    pattern: str | None, location: str | None, given: str | None, *, is_optional: bool
+) -> tuple[str | None, str | None]:
+    """Tell the pattern from the location, where one of two arguments is left out."""
+    if given is not None or (is_optional and location is None):
+        if location is not None:
+            raise UsageError("there are two patterns", "with -e a single argument is the LOCATION")
+        return given, pattern
+    if pattern is None and not is_optional:
+        raise UsageError("there is nothing to look for", "give a PATTERN, or --when CONDITION")
+    return pattern, location
+
+
+def _text(pattern: str, *, ignores_case: bool, is_regex: bool) -> Query | Expression:
     if not pattern:
         raise UsageError("there is nothing to look for", "give a PATTERN")
     is_exact = not ignores_case and pattern != pattern.lower()
@@ -128,81 +171,49 @@ def _sought(pattern: str, *, ignores_case: bool, is_regex: bool) -> Sought:
         ) from error
 
 
-def _searched(location: str | None, sought: Sought, count: _Count) -> Generator[_Hits | _Failed]:
-    """Search one session after the other, the newest first; those without a hit are passed by."""
-    path, fragment = located(location) if location else (EVERYWHERE, None)
-    if fragment is not None and not (is_folder(path) and not is_session(path)):
-        no_point(fragment)
-        others: Sequence[str] = ()
-        with Debugger.open(path, fragment.session) as debugger:
-            count.of += 1
-            scope = f"{quoted(debugger.session.id)}:" if debugger.is_one_of_several else ""
-            yield _Hits(debugger, f"{path}#{scope}", _hits(debugger, sought))
-            others = debugger.others
-        for name in reversed(others):
-            with Debugger.open(path, name) as debugger:
-                count.of += 1
-                yield _Hits(debugger, f"{path}#{quoted(name)}:", _hits(debugger, sought))
-        return
-    discovery = Discovery(path)
-    found = ordered((each for each in discovery if each is not None), Sort.NEWEST)
-    short = short_ids(each.id for each in found)
+def _occasions(when: str, *, is_each: bool) -> Occasions:
+    # Only who asks for a condition pays for the import.
+    from tt_debugger.core.conditions import parse_condition
+    from tt_debugger.core.holding import Occasions
+
     try:
-        with output.progress("searching") as progress:
-            for done, entry in enumerate(found, 1):
-                progress(done, len(found))
-                for each in _sessions(discovery, entry, sought):
-                    count.of += 1
-                    if may_hold(each, sought):
-                        yield from _in_session(each, sought, short)
-    finally:
-        discovery.save()
+        return Occasions(parse_condition(when), is_each)
+    except ValueError as error:
+        raise UsageError(f"{when!r} is no condition: {error}") from error
 
 
-def _sessions(discovery: Discovery, entry: Entry, sought: Sought) -> Sequence[Entry]:
-    """Give the sessions of an entry, with what is to be known of them for the sieve."""
-    if entry.facts is None and isinstance(sought, Query):
-        return discovery.read(entry).entries
-    return discovery.sessions_of(entry)
+def _late(text: str, debugger: Debugger, way: str) -> CannotReadError:
+    return CannotReadError(
+        f"{text!r} takes more than {LONGEST:g} s in {debugger.location}",
+        f"repeat less within what is repeated, or {way}",
+    )
 
 
-def _in_session(entry: Entry, sought: Sought, short: dict[str, str]) -> Iterator[_Hits | _Failed]:
-    try:
-        with Debugger.open(entry.location, entry.session) as debugger:
-            own = f"{entry.location}#{entry.scope}"
-            scope = f"{entry.ref(short)}#" if entry.is_kept else own
-            yield _Hits(debugger, scope, _hits(debugger, sought))
-    except TtdbgError as error:
-        yield _Failed(entry.location, error)
-
-
-def _hits(debugger: Debugger, sought: Sought) -> Iterator[Hit]:
-    found = debugger.search(sought)
-    if isinstance(sought, Expression):
-        late = CannotReadError(
-            f"{sought.text!r} takes more than {LONGEST:g} s in {debugger.location}",
-            "repeat less within what is repeated, or leave out -E",
-        )
-        found = each_within(LONGEST, found, late)
-    return (hit for each in found for hit in each.hits)
-
-
-def _tell(found: _Hits, hit: Hit, *, is_first: bool, as_json: bool) -> None:
+def _tell(found: Opened, hit: Hit, *, is_first: bool, as_json: bool) -> None:
     debugger = found.debugger
     if as_json:
         output.json_line(_answer(debugger, hit))
+        return
+    session = debugger.session
+    head = session.heads[hit.row]
+    title = safe_line(session.title or session.id)
+    ref = safe_line(f"{found.scope}{debugger.resolver.short_id(hit.row)}")
+    said_by = safe_line(head.role or head.kind)
+    if not output.is_terminal():
+        # Rich takes longer to import than most searches take.
+        titles = [title] if is_first else []
+        output.plain_lines([*titles, f"  {ref}  {said_by:<9}  {safe_line(hit.excerpt)}"])
         return
     from rich.text import Text
 
     from tt_debugger.views.hit import hit_text
 
-    session, palette = debugger.session, output.palette()
-    head = session.heads[hit.row]
+    palette = output.palette()
     if is_first:
-        output.lines([Text(safe_line(session.title or session.id), palette.strong)])
-    ref = f"{found.scope}{debugger.resolver.short_id(hit.row)}"
-    line = Text.assemble("  ", (safe_line(ref), palette.code), "  ", no_wrap=True)
-    line.append(hit_text(head.role or head.kind, hit, palette))
+        output.lines([Text(title, palette.strong)])
+    line = Text.assemble("  ", (ref, palette.code), "  ", no_wrap=True)
+    is_part = bool(hit.before or hit.after) or hit.found != head.summary
+    line.append(hit_text(said_by, hit, palette, is_marked=is_part))
     output.lines([line])
 
 
@@ -221,7 +232,7 @@ def _answer(debugger: Debugger, hit: Hit) -> dict[str, Any]:
     }
 
 
-def _tell_failed(failed: _Failed, *, as_json: bool) -> None:
+def _tell_failed(failed: Failed, *, as_json: bool) -> None:
     if as_json:
         output.json_line({"location": failed.location, "failed": failed.error.message})
     output.narrate(f"not searched: {failed.error.message}")

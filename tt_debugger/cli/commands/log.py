@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from tt_debugger.cli import output
@@ -11,17 +13,26 @@ from tt_debugger.cli.session_json import session_json
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import UsageError
 
+if TYPE_CHECKING:
+    from tt_debugger.core.stats import Stats
+
 
 @click.command("log")
 @whole_location
 @json_option
 @follow_option
-def command(location: str, *, as_json: bool, follows: bool) -> None:
+@click.option("--stat", is_flag=True, help="Tokens, cost, time, errors and loops instead.")
+def command(location: str, *, as_json: bool, follows: bool, stat: bool) -> None:
     """Draw the tree of a session, oldest first.
 
     With --follow a line is added for each checkpoint that is written, once its record is
     complete. Where the file is cut or replaced, that is said on stderr and all is drawn anew.
+
+    With --stat it tells what each branch, tool and model took, the most expensive first, how the
+    context and the cost grew, and which calls were made again and again.
     """
+    if stat and follows:
+        raise UsageError("`--stat` tells of a session as it is, not as it grows", "leave one out")
     if as_json and follows:
         raise UsageError(
             "the answer of `log --json` is one object, which has no end while it is followed",
@@ -30,10 +41,14 @@ def command(location: str, *, as_json: bool, follows: bool) -> None:
     with opened(location) as (debugger, fragment):
         no_point(fragment)
         if as_json:
-            output.json_line(session_json(debugger.session, debugger.location))
+            answer = session_json(debugger.session, debugger.location)
+            output.json_line(answer | (_stats_json(debugger) if stat else {}))
             return
         if not len(debugger.session):
             output.narrate(f"{debugger.location} holds no checkpoints")
+        if stat:
+            _draw_stats(debugger)
+            return
         _draw(debugger, 0)
         if follows:
             for row in changed_from(debugger):
@@ -52,3 +67,26 @@ def _draw(debugger: Debugger, first: int) -> None:
         output.lines(graph_lines(*shown, output.width(), first))
     else:
         output.plain_lines(plain_graph_lines(*shown, first))
+
+
+def _stats(debugger: Debugger) -> Stats:
+    from tt_debugger.core.stats import stats_of
+
+    with output.progress("reading") as progress:
+        return stats_of(debugger.session, debugger.answers(progress))
+
+
+def _stats_json(debugger: Debugger) -> dict[str, Any]:
+    from tt_debugger.cli.stats_json import stats_json
+
+    return {"stats": stats_json(_stats(debugger))}
+
+
+def _draw_stats(debugger: Debugger) -> None:
+    if not len(debugger.session):
+        return
+    from tt_debugger.views.stats import WIDTH, StatsView
+
+    short, width = debugger.resolver.short_id, output.width() or WIDTH
+    view = StatsView(output.palette(), output.glyphs(), short, width)
+    output.lines(line.text for line in view.lines(_stats(debugger)))

@@ -14,7 +14,7 @@ class Side(msgspec.Struct, frozen=True):
     """One side of a comparison: a row of a session, the state at it, and what its path says.
 
     `name` is a ref to it; `changes_along` gives what each of some rows did to the state, where
-    each row is the parent of the next.
+    each row is the parent of the next; `state_at` the state at another row of its path.
     """
 
     name: str
@@ -22,3 +22,4 @@ class Side(msgspec.Struct, frozen=True):
     row: int
     state: State
     changes_along: Callable[[Sequence[int]], Iterable[Sequence[Change]]]
+    state_at: Callable[[int], State]

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
+from tt_debugger.core.arguments import steps_summary
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Head, Kind, Role, Usage
 from tt_debugger.core.response_items import CALLS, OUTPUTS, arguments_of, outcome_of
 from tt_debugger.core.text import summary_line
 from tt_debugger.formats.codex.records import injected_as, replacement_in, texts_in
 from tt_debugger.formats.shared.message_heads import head_of
-from tt_debugger.formats.shared.pi_messages import steps_summary
 from tt_debugger.formats.shared.tokens import counted_tokens
 
 MODEL, EFFORT = "model", "effort"

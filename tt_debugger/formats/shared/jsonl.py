@@ -397,9 +397,10 @@ class JsonlFile(ABC):
         heads = session.heads
         begin = heads.offset(first) or 0
         end = (heads.offset(last) or 0) + (heads.length(last) or 0)
+        rows = range(first, last + 1) if heads.parts else ()
         elsewhere = [
             self._read(part.offset, part.length)
-            for row in range(first, last + 1)
+            for row in rows
             for part in heads.parts.get(row, ())
             if not begin <= part.offset < end
         ]

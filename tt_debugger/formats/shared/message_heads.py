@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
+from tt_debugger.core.arguments import arguments_summary
 from tt_debugger.core.json import as_map
 from tt_debugger.core.messages import Call, Other, Part, Result, Said, Thought, read_message
 from tt_debugger.core.model import Head, Kind, Role, Usage
 from tt_debugger.core.response_items import is_item
 from tt_debugger.core.text import summary_line
 from tt_debugger.formats.shared.dialect import NAMES
-from tt_debugger.formats.shared.pi_messages import call_summary
 from tt_debugger.formats.shared.reading import moment_of
 from tt_debugger.formats.shared.tokens import counted_tokens
 
@@ -75,7 +75,7 @@ def head_of(message: dict[str, Any]) -> tuple[Head, tuple[Part, ...]]:
     results = [each for each in read.parts if isinstance(each, Result)]
     if calls:
         more = f" (and {len(calls) - 1} more)" if len(calls) > 1 else ""
-        summary = summary_line(f"{call_summary({'arguments': calls[0].arguments})}{more}")
+        summary = summary_line(f"{arguments_summary(calls[0].arguments)}{more}")
         head = Head(
             Kind.TOOL_CALL, Role.ASSISTANT, calls[0].name, summary, usage=usage, failed=read.failed
         )

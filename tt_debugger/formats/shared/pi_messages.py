@@ -7,20 +7,14 @@ Roles: user, assistant, toolResult, bashExecution, custom, branchSummary, compac
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
+from tt_debugger.core.arguments import arguments_summary
 from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.model import Head, Kind, Role, Usage
 from tt_debugger.core.text import summary_line
 from tt_debugger.formats.shared.tokens import counted_tokens
 
-# Of a tool's arguments, the one that says most in a line.
-_TELLING = ("command", "path", "file_path", "pattern", "query", "url", "prompt", "description")
-_STEPS = ("todos", "plan")
-"""Arguments that are the steps of a plan."""
 SHOWN_ID = 8
 """Characters of another entry's id in a summary: enough to know it again."""
 _SHELLS = frozenset(("bash", "shell"))
@@ -111,7 +105,7 @@ def _assistant_head(message: dict[str, Any]) -> Head:
     failed = message.get("stopReason") in _FAILED_STOPS
     if calls:
         name = text_or_none(calls[0].get("name")) or "tool"
-        summary = call_summary(calls[0])
+        summary = arguments_summary(calls[0].get("arguments"))
         if len(calls) > 1:
             summary = f"{summary} (and {len(calls) - 1} more)".strip()
         return Head(
@@ -143,29 +137,6 @@ def _exit_code(message: dict[str, Any]) -> int:
     """Give the exit code in a result's details: Tau calls no exit code an error by itself."""
     code = as_map(message.get("details")).get("exit_code")
     return code if isinstance(code, int) else 0
-
-
-def call_summary(call: dict[str, Any]) -> str:
-    """Give the argument of a tool call that says most about it, or all of them."""
-    arguments = as_map(call.get("arguments"))
-    for key in _TELLING:
-        if isinstance(arguments.get(key), str):
-            return summary_line(arguments[key])
-    for key in _STEPS:
-        if isinstance(arguments.get(key), list):
-            return steps_summary(as_list(arguments[key]))
-    if not arguments:
-        return ""
-    return summary_line(msgspec.json.encode(arguments).decode())
-
-
-def steps_summary(steps: Sequence[Any]) -> str:
-    """Give how far a plan is, and the step that is on its way: `2 of 4 done: run the tests`."""
-    known = list(map(as_map, steps))
-    done = sum(each.get("status") == "completed" for each in known)
-    now = next((each for each in known if each.get("status") == "in_progress"), as_map(None))
-    step = next((now[key] for key in ("step", "content") if isinstance(now.get(key), str)), "")
-    return summary_line(f"{done} of {len(known)} done{f': {step}' if step else ''}")
 
 
 def _content_summary(content: Any) -> str:

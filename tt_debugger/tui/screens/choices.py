@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rich.text import Text
@@ -28,12 +29,18 @@ FILTERS_TELL = {
 """What each filter shows, in few words."""
 
 
+class Asked(enum.Enum):
+    """A choice of what is to be asked for."""
+
+    CONDITION = "where a condition holds ..."
+
+
 def filter_choices(counts: Mapping[Filter, int]) -> list[Choice]:
-    """Offer each filter with the number of rows it shows."""
+    """Offer each filter with the number of rows it shows, then to ask for a condition."""
     return [
         Choice(str(each), f"{counts.get(each, 0):>7,}  {FILTERS_TELL[each]}", each)
         for each in Filter
-    ]
+    ] + [Choice(Asked.CONDITION.value, "         asks for one", Asked.CONDITION)]
 
 
 def theme_choices() -> list[Choice]:
@@ -58,7 +65,10 @@ def command_choices(keys: Sequence[Key], off: Collection[str] = ()) -> list[Choi
 
 def filter_commands() -> list[Choice]:
     """Offer each filter; the value is an action."""
-    return [Choice(f"show {each}", FILTERS_TELL[each], f"show('{each}')") for each in Filter]
+    return [
+        *(Choice(f"show {each}", FILTERS_TELL[each], f"show('{each}')") for each in Filter),
+        Choice(f"show {Asked.CONDITION.value}", "asks for one", "show_where"),
+    ]
 
 
 def ref_choices(completer: Completer | None, typed: str) -> list[Choice]:

@@ -80,6 +80,7 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         self._answer: Compared | None = None
         self._words: tuple[str, ...] = ()
         """Where both ends part, in sentences."""
+        self._why: tuple[str, ...] = ()
         self._has_parted: Question | None = None
         """The question for which that is known."""
         self._is_locating = False
@@ -145,13 +146,13 @@ class CompareScreen(KeyedScreen[Arrival | None]):
         before, self._answer = self._answer, message
         is_same = before is not None and before.compares_the_same(message)
         if not is_same:
-            self._words = ("looking where they part",)
+            self._words, self._why = ("looking where they part",), ()
         self._show(keeps_place=is_same)
 
     def on_parted(self, message: Parted) -> None:
         """Tell where the branches part."""
         if self._answer is not None and self._answer.question == message.question:
-            self._words = message.words
+            self._words, self._why = message.words, message.why
             self._has_parted = message.question
             self._show(keeps_place=True)
 
@@ -165,6 +166,7 @@ class CompareScreen(KeyedScreen[Arrival | None]):
             self._glyphs,
             "i shows them" if answer.question.mask else "i masks them again",
             self._words,
+            self._why,
         )
         self.pane.update_from(view, keeps_place=keeps_place)
         if self._begins_at is not None:

@@ -18,7 +18,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
-from tt_debugger.core.filters import Filter
+from tt_debugger.core.filters import Chosen, Filter
 from tt_debugger.core.folds import Fold, Folding
 from tt_debugger.core.growth import nearest_row
 from tt_debugger.core.inspection import Inspection
@@ -50,9 +50,11 @@ from tt_debugger.tui.widgets.bars import BottomBar, TopBar
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree, ColumnNames
 from tt_debugger.tui.widgets.inspector import Folded, Inspector, Said, Shown, Waiting
 from tt_debugger.tui.widgets.lines import Lines
+from tt_debugger.tui.widgets.range_line import RangeLine
 from tt_debugger.tui.widgets.scrubber import Scrubber
 from tt_debugger.tui.widgets.state_tree import StateTree
 from tt_debugger.views.fold import reason_row
+from tt_debugger.views.judged import Judged
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import RowView
 
@@ -76,9 +78,11 @@ class Place(msgspec.Struct, frozen=True):
     """Where one was in a session when one left it."""
 
     row: int
-    filter: Filter
+    filter: Chosen
     folding: Folding
     tab: str
+    watches: tuple[str, ...] = ()
+    """What was watched, the chosen one last."""
 
 
 class Panes(Container):
@@ -119,7 +123,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         self._tail: Session | None = None
         """The newest checkpoints, while the session is still being read."""
         self._outline: Outline | None = None
-        self._filter = place.filter if place else Filter.DEFAULT
+        self._filter: Chosen = place.filter if place else Filter.DEFAULT
         self._folding = place.folding if place else Folding()
         self._facts: tuple[str, ...] = ("", location)
         self._wanted = NO_ROW
@@ -136,6 +140,8 @@ class PanesScreen(KeyedScreen[Place | None]):
         """Whether what is written to the session is to be shown."""
         self._may_have_grown = False
         """Whether there may be more to read, once this screen is on top and nothing is read."""
+        self._judged: Judged | None = None
+        """What a bisect knows of rows."""
         self._regrown: Regrown | None = None
         """What the session has become while another screen was on top."""
         self._follow_error = ""
@@ -150,6 +156,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         """Lay out bars, scrubber, tree and inspectors."""
         yield TopBar(self._palette)
         yield Scrubber(self._palette, self._glyphs, id="scrubber")
+        yield RangeLine(self._palette)
         with Panes(id="panes"):
             with TreePane(id="tree-pane"):
                 yield ColumnNames()
@@ -250,6 +257,15 @@ class PanesScreen(KeyedScreen[Place | None]):
     def say(self, text: str, *, is_error: bool = False, stays: bool = False) -> None:
         """Say something in the bar at the bottom."""
         self.query_one(BottomBar).say(text, is_error=is_error, stays=stays)
+
+    def show_judged(self, judged: Judged | None, text: str) -> None:
+        """Show what is known of rows, and say a text for as long as that is; None for no more."""
+        self._judged = judged
+        self.query_one(BottomBar).standing = text
+        self.query_one(BottomBar).hush()
+        self.tree_pane.draw_with(self._row_view)
+        self.query_one(RangeLine).update_from(self.scrubber.index, judged)
+        self.set_class(judged is not None, "bisecting")
 
     def on_descendant_focus(self) -> None:
         """Name the keys of the pane that they go to now."""
@@ -412,7 +428,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         self._follow_error = ""
         self._session, self._outline = session, outline
         self._aim, self._reveals = None, False
-        self._folding = outline.folding
+        self._filter, self._folding = outline.chosen, outline.folding
         self._marks = dict(opened.marks)
         self._facts = session_facts(session, self._location)
         self.finder.grow(outline, message.kept)
@@ -422,6 +438,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.tree_pane.grow(session, outline, self._row_view, row)
         shown = self.tree_pane.cursor_row
         self.scrubber.update_from(opened.scrubbed, max(row, 0) if shown is None else shown)
+        self.query_one(RangeLine).update_from(self.scrubber.index, self._judged)
         if shown is None:
             self._show_no_row()
         elif shown == self._wanted < message.kept and self.tree_pane.cursor_fold is None:
@@ -515,7 +532,16 @@ class PanesScreen(KeyedScreen[Place | None]):
         }
         forks = {row: len(made) for row, made in self.forks_seen.items()}
         width = len(str(len(session)))
-        return RowView(self._palette, self._glyphs, width, self.finder.query, marks, forks)
+        return RowView(
+            self._palette,
+            self._glyphs,
+            width,
+            self.finder.query,
+            marks,
+            forks,
+            held=self.finder.held,
+            judged=self._judged,
+        )
 
     @property
     def forks_seen(self) -> Mapping[int, Sequence[Made]]:
@@ -616,7 +642,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.query_one(TopBar).update_from(self._facts, f"{place} · {shown} ")
 
     def _want_lines(
-        self, chosen: Filter, folding: Folding, row: int | None, *, reveals: bool = False
+        self, chosen: Chosen, folding: Folding, row: int | None, *, reveals: bool = False
     ) -> None:
         """Ask for other lines, with the cursor on a row or on what stands for it.
 
@@ -676,7 +702,7 @@ class PanesScreen(KeyedScreen[Place | None]):
                 self._zoom(to_inspector=False)
             self.call_after_refresh(self.set_focus, self.tree_pane)
             self.remove_class("scrubbing")
-        elif self.finder.query is not None:
+        elif self.finder.sought is not None:
             self.finder.forget()
             self.mark_matches()
             self.say("")

@@ -4,12 +4,13 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
@@ -22,9 +23,14 @@ from tt_debugger.views.palette import Palette
 class _Said(Widget):
     DEFAULT_CSS = "_Said { height: 1; width: auto; }"
 
-    def __init__(self, text: str, style: str) -> None:
-        super().__init__()
-        self._text = Text.assemble((safe_line(text), style), no_wrap=True)
+    def __init__(self, text: str, style: str, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
+        super().__init__(id=id)
+        self._style = style
+        self.say(text)
+
+    def say(self, text: str) -> None:
+        self._text = Text.assemble((safe_line(text), self._style), no_wrap=True)
+        self.refresh(layout=True)
 
     def render(self) -> Text:
         return self._text
@@ -90,16 +96,29 @@ class KeyScreen(ModalScreen[str | None]):
 
 
 class LineScreen(ModalScreen[str | None]):
-    """Gives a line of text; None if it was left with Escape."""
+    """Gives a line of text; None if it was left with Escape.
+
+    A line in which something is wrong is not taken: above it is said what.
+    """
 
     CSS_PATH = "prompt.tcss"
     BINDINGS = [("escape", "close", "close")]  # noqa: RUF012 - typed above
 
-    def __init__(self, asked: str, palette: Palette, text: str = "") -> None:
+    def __init__(
+        self,
+        asked: str,
+        palette: Palette,
+        text: str = "",
+        *,
+        hint: str = "",
+        wrong_in: Callable[[str], str] = lambda _: "",
+    ) -> None:
         super().__init__()
         self._asked = asked
         self._palette = palette
         self._text = text
+        self._hint = hint
+        self._wrong_in = wrong_in
 
     @property
     def takes_keys(self) -> bool:
@@ -107,12 +126,14 @@ class LineScreen(ModalScreen[str | None]):
         return has_line(self)
 
     def compose(self) -> ComposeResult:
-        """Lay out what is asked before the line."""
-        with Horizontal(id="line"):
-            yield _Said(f" {self._asked}", self._palette.label)
-            line = Input(self._text)
-            line.cursor_blink = False
-            yield line
+        """Lay out what is asked before the line, under what is wrong in it."""
+        with Vertical(id="lines"):
+            yield _Said("", self._palette.bad, id="wrong")
+            with Horizontal(id="line"):
+                yield _Said(f" {self._asked}", self._palette.label)
+                line = Input(self._text, placeholder=self._hint)
+                line.cursor_blink = False
+                yield line
 
     def on_mount(self) -> None:
         """Begin to type."""
@@ -122,8 +143,23 @@ class LineScreen(ModalScreen[str | None]):
         """Take what is typed before the line is there; what comes after it is for others."""
         take_key(self, event)
 
+    def on_input_changed(self, message: Input.Changed) -> None:
+        """Say what is wrong in what is typed so far."""
+        self._tell_wrong(message.value)
+
+    def _tell_wrong(self, typed: str) -> bool:
+        wrong = self._wrong_in(typed)
+        said = self.query_one("#wrong", _Said)
+        said.say(f" {wrong}")
+        said.set_class(bool(wrong), "shown")
+        return bool(wrong)
+
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Give the line."""
+        # Enter may overtake the news of what was typed before it.
+        if self._tell_wrong(message.value):
+            self.app.bell()
+            return
         message.input.disabled = True
         self.dismiss(message.value)
 

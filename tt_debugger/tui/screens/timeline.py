@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from tt_debugger.core.bisect import Verdict
 from tt_debugger.core.completion import Completer
-from tt_debugger.core.filters import Filter, shown_mask
+from tt_debugger.core.filters import Filter, Where, shown_mask
 from tt_debugger.core.folds import Folding, FoldRule
 from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.journey import Journey
@@ -19,14 +20,27 @@ from tt_debugger.core.jumps import Found, jump_among
 from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.refs import Fragment, Resolver, parse_fragment, quoted
 from tt_debugger.core.search import Jump
+from tt_debugger.core.text import counted
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.debugger import split_location
+from tt_debugger.errors import TtdbgError, UsageError
+from tt_debugger.tui.bisecting import Bisected, BisectFailed, Bisecting
 from tt_debugger.tui.copying import ASKED, copied
+from tt_debugger.tui.finder import WHEN, typed_for, wrong_in
 from tt_debugger.tui.keys import TIMELINE, bindings
-from tt_debugger.tui.loader import Completes, Marked, Searched, Subsession, SubsessionsFound
+from tt_debugger.tui.loader import (
+    Completes,
+    Marked,
+    Searched,
+    Selected,
+    Subsession,
+    SubsessionsFound,
+)
 from tt_debugger.tui.screens import choices, versus
+from tt_debugger.tui.screens.blamed import BlamedScreen
 from tt_debugger.tui.screens.chooser import ChooserScreen
-from tt_debugger.tui.screens.panes import PanesScreen, Place
+from tt_debugger.tui.screens.dialog import ErrorScreen
+from tt_debugger.tui.screens.panes import Place
 from tt_debugger.tui.screens.prompt import KeyScreen, LineScreen
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
 from tt_debugger.tui.widgets.choice_list import Choice
@@ -42,7 +56,7 @@ if TYPE_CHECKING:
     from tt_debugger.tui.screens.forked import Next
 
 
-class TimelineScreen(PanesScreen):
+class TimelineScreen(BlamedScreen):
     """The main screen: what its keys do."""
 
     KEYS = TIMELINE
@@ -73,13 +87,18 @@ class TimelineScreen(PanesScreen):
     ) -> None:
         super().__init__(location, fragment, palette, glyphs, place)
         self._journey = Journey()
+        self._selected: str | None = None
+        """The condition whose rows are waited for, to be shown alone."""
         self._completer: Completer | None = None
         self._resolver: Resolver | None = None
         self._ref_screen: ChooserScreen | None = None
+        self.bisecting = Bisecting(self)
 
     def forget_rows(self, row_now: Callable[[int], int | None]) -> None:
         """Forget what was worked out of the rows, and the stops that are there no longer."""
         self._completer = self._resolver = None
+        if self._session is not None:
+            self.bisecting.grow(self._session, row_now)
         journey, left = self._journey, self._left
         here = None if journey.here is None else row_now(journey.here)
         behind, ahead = (
@@ -266,9 +285,14 @@ class TimelineScreen(PanesScreen):
     def action_search(self) -> None:
         """Ask what to look for."""
         if self._session is not None and len(self._session):
-            query = self.finder.query
-            text = "" if query is None else query.text
-            self.app.push_screen(LineScreen("search:", self._palette, text), self._look_for)
+            line = LineScreen(
+                "search:",
+                self._palette,
+                typed_for(self.finder.sought),
+                hint="a text, or: when CONDITION, as in: when tool=bash and error",
+                wrong_in=wrong_in,
+            )
+            self.app.push_screen(line, self._look_for)
 
     def _look_for(self, text: str | None) -> None:
         row = self._row
@@ -283,11 +307,13 @@ class TimelineScreen(PanesScreen):
     def on_searched(self, message: Searched) -> None:
         """Take in what was found, and go there if one waits for it."""
         self._go_to_match(self.finder.tell(message))
+        if message.found.hits and self.finder.held:
+            self.tree_pane.draw_with(self._row_view)
 
     def action_found(self, step: int) -> None:
         """Go to the next or previous match."""
         row = self._row
-        if self.finder.query is None or row is None:
+        if self.finder.sought is None or row is None:
             self.say("search first: press /")
         else:
             self._go_to_match(self.finder.beside(row, step))
@@ -305,9 +331,73 @@ class TimelineScreen(PanesScreen):
 
     def _tell_search(self, *notes: str) -> None:
         row = self._row
-        if self.finder.query is not None and row is not None:
+        if self.finder.sought is not None and row is not None:
             said = "   ".join(filter(None, (self.finder.said(row), *notes)))
             self.say(said, stays=not self.finder.is_done)
+
+    # Bisecting
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that was asked for is shown."""
+        return super().is_settled and not self.bisecting.is_waiting
+
+    def action_bisect(self) -> None:
+        """Ask what is looked for on the branch of the row."""
+        if self._session is not None and self._row is not None:
+            line = LineScreen(
+                "bisect:",
+                self._palette,
+                hint="a condition, as in: cost>1; nothing: you say what is bad",
+                wrong_in=lambda typed: wrong_in(f"{WHEN}{typed}") if typed.strip() else "",
+            )
+            self.app.push_screen(line, self._bisect)
+
+    def _bisect(self, text: str | None) -> None:
+        session, row = self._session, self._row
+        if session is None or row is None or text is None:
+            return
+        self._come_from_here()
+        if not text.strip():
+            self.loader.stop_bisect()
+            self.bisecting.begin(session, row)
+            return
+        try:
+            question = self.bisecting.question(session, row, text)
+        except UsageError as error:
+            self.say(error.message, is_error=True)
+        else:
+            self.loader.bisect(question)
+
+    def on_bisected(self, message: Bisected) -> None:
+        """Go where a condition holds first."""
+        self.bisecting.tell(message)
+
+    def on_bisect_failed(self, message: BisectFailed) -> None:
+        """Show why a condition cannot be tested."""
+        if self.bisecting.fail(message):
+            self.app.push_screen(ErrorScreen(message.error, self._palette, self._glyphs))
+
+    def action_judge(self, verdict: str) -> None:
+        """Say how the row is, and go to the one to be tested next."""
+        row = self._row
+        if row is None:
+            return
+        if self.tree_pane.cursor_fold is not None:
+            self.say("a fold is many rows; l unfolds it")
+            return
+        try:
+            self.bisecting.judge(row, Verdict(verdict))
+        except UsageError as error:
+            self.say(error.message)
+
+    def action_tree(self) -> None:
+        """Give the focus back to the tree; there, end a search, else a bisect."""
+        if self._in_tree and self.finder.sought is None and self.bisecting.is_on:
+            self.loader.stop_bisect()
+            self.bisecting.end()
+        else:
+            super().action_tree()
 
     # Filters and folds
 
@@ -316,21 +406,64 @@ class TimelineScreen(PanesScreen):
         session = self._session
         if session is not None:
             counts = {each: shown_mask(session, each).count(1) for each in Filter}
-            cursor = list(Filter).index(self._filter)
+            every, chosen = list(Filter), self._filter
+            cursor = len(every) if isinstance(chosen, Where) else every.index(chosen)
             offered = choices.filter_choices(counts)
-            self.choose("rows to show", offered, self._take_filter, cursor)
+            self.choose("rows to show", offered, self._filter_chosen, cursor)
+
+    def _filter_chosen(self, chosen: Filter | choices.Asked | None) -> None:
+        if isinstance(chosen, choices.Asked):
+            self.action_show_where()
+        else:
+            self._take_filter(chosen)
 
     def action_next_filter(self) -> None:
         """Take the next filter."""
-        every = list(Filter)
-        self._take_filter(every[(every.index(self._filter) + 1) % len(every)])
+        every, chosen = list(Filter), self._filter
+        place = -1 if isinstance(chosen, Where) else every.index(chosen)
+        self._take_filter(every[(place + 1) % len(every)])
+
+    def action_show_where(self) -> None:
+        """Ask for a condition, to show the rows alone at which it holds."""
+        if self._session is None or not len(self._session):
+            return
+        line = LineScreen(
+            "show where:",
+            self._palette,
+            self._filter.condition if isinstance(self._filter, Where) else "",
+            hint="a condition, as in: tool=bash and error",
+            wrong_in=lambda typed: wrong_in(f"{WHEN}{typed}") if typed.strip() else "",
+        )
+        self.app.push_screen(line, self._show_where)
+
+    def _show_where(self, condition: str | None) -> None:
+        if condition is not None and condition.strip():
+            self._selected = condition.strip()
+            self.say(f"looking where {self._selected}", stays=True)
+            self.loader.select(self._selected)
+
+    def on_selected(self, message: Selected) -> None:
+        """Show the rows at which a condition holds, unless other ones are wanted by now."""
+        if message.condition != self._selected:
+            return
+        self._selected = None
+        where, session = message.where, self._session
+        if isinstance(where, TtdbgError):
+            self.say(where.message, is_error=True)
+        elif 1 not in where.mask:
+            self.say(f"{where}: no checkpoint")
+        elif session is not None:
+            count = counted(where.mask.count(1), "checkpoint")
+            self.say(f"{where}: {count}")
+            self._want_lines(where, self._folding, self.tree_pane.cursor_row)
 
     def action_show(self, name: str) -> None:
         """Take the filter of a name."""
         self._take_filter(Filter(name))
 
     def _take_filter(self, chosen: Filter | None) -> None:
-        if chosen is not None and chosen is not self._filter:
+        self._selected = None
+        if chosen is not None and chosen != self._filter:
             self.say(f"{chosen}: {choices.FILTERS_TELL[chosen]}")
             self._want_lines(chosen, self._folding, self.tree_pane.cursor_row)
 
@@ -394,8 +527,10 @@ class TimelineScreen(PanesScreen):
     def action_open(self) -> None:
         """Open what is under the cursor: a fold, a value, the inspector."""
         match self.focused:
-            case StateTree() as state:
+            case StateTree() as state if state.can_toggle:
                 state.toggle()
+            case StateTree():
+                self.action_blame()
             case CheckpointTree() if self.tree_pane.cursor_fold is not None:
                 self._unfold()
             case CheckpointTree():
@@ -545,6 +680,20 @@ class TimelineScreen(PanesScreen):
             note = self.go_to(arrival.row)
             self.say("; ".join(filter(None, (arrival.said, note, "D: back to the comparison"))))
 
+    def action_stats(self) -> None:
+        """Show the statistics of the session."""
+        session, tallier = self._session, self.loader.tallier()
+        if session is not None and len(session) and tallier is not None:
+            from tt_debugger.tui.screens.stats import StatsScreen
+
+            screen = StatsScreen(session, tallier, self._palette, self._glyphs)
+            self.app.push_screen(screen, self._from_stats)
+
+    def _from_stats(self, row: int | None) -> None:
+        # Meanwhile the file may have been cut.
+        if row is not None and self._session is not None and row < len(self._session):
+            self.go_to(row)
+
     def action_export(self) -> None:
         """Ask how to export the branch that ends at the row, or the state there."""
         row, exporter = self._row, self.loader.exporter()
@@ -659,7 +808,9 @@ class TimelineScreen(PanesScreen):
         row = self._row
         place = None
         if row is not None:
-            place = Place(row, self._filter, self._folding, self.inspector.tab)
+            place = Place(
+                row, self._filter, self._folding, self.inspector.tab, self.watching.texts
+            )
         self.dismiss(place)
 
 

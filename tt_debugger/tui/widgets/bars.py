@@ -94,6 +94,7 @@ class BottomBar(Widget):
         self._pane = ""
         self._off: frozenset[str] = frozenset()
         self._said: tuple[str, bool] | None = None
+        self._standing = ""
         self._timer: Timer | None = None
 
     def show_keys_of(self, pane: str) -> None:
@@ -111,6 +112,17 @@ class BottomBar(Widget):
     def said(self) -> str:
         """What is said at this moment, empty for nothing."""
         return self._said[0] if self._said else ""
+
+    @property
+    def standing(self) -> str:
+        """What stands in place of the keys while nothing is said; empty for nothing."""
+        return self._standing
+
+    @standing.setter
+    def standing(self, text: str) -> None:
+        if text != self._standing:
+            self._standing = safe_line(text)
+            self.refresh()
 
     def say(self, text: str, *, is_error: bool = False, stays: bool = False) -> None:
         """Say something in place of the keys, for a while or until something else is said."""
@@ -157,6 +169,9 @@ class BottomBar(Widget):
             sign = self.glyphs.bad if is_error else " "
             line.append(f"{sign} {text}", self.palette.bad if is_error else self.palette.label)
             return line
+        if self._standing:
+            line.append(f"  {self._standing}", self.palette.label)
+            return line
         for _, text in self._parts():
             line.append_text(text)
         return line
@@ -165,6 +180,8 @@ class BottomBar(Widget):
         """Tell which key was clicked."""
         if self._said is not None:
             self.hush()
+            return
+        if self._standing:
             return
         end = 0
         for key, text in self._parts():

@@ -27,6 +27,7 @@ from tt_debugger.core.search import Query
 from tt_debugger.core.text import counted, safe_line
 from tt_debugger.tui.widgets.lines import Lines
 from tt_debugger.tui.widgets.state_tree import StatePane, StateTree
+from tt_debugger.tui.widgets.watch_pane import WatchPane
 from tt_debugger.views.changes import change_lines
 from tt_debugger.views.checkpoint import (
     finding_lines,
@@ -40,6 +41,7 @@ from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.raw import raw_lines
 from tt_debugger.views.state import marks_of
 from tt_debugger.views.values import json_text, message_text
+from tt_debugger.views.watched import Seen
 
 if TYPE_CHECKING:
     from tt_debugger.core.fork.made import Made
@@ -167,7 +169,8 @@ class Inspector(Vertical):
         self._scrolls: OrderedDict[_Seen, int] = OrderedDict()
         self._spent: dict[int, Usage] = {}
         self._forks: Mapping[str, Sequence[Made]] = {}
-        self._width = 0
+        self._width = self._height = 0
+        self._watched: Sequence[Seen] = ()
 
     def compose(self) -> ComposeResult:
         """Lay out the tab names over the tabs."""
@@ -178,6 +181,7 @@ class Inspector(Vertical):
                     yield StatePane(self.palette, self.glyphs, id=name)
                 else:
                     yield Lines(id=name)
+        yield WatchPane(self.palette, self.glyphs)
 
     def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
         """Show the tab whose name was clicked."""
@@ -199,6 +203,9 @@ class Inspector(Vertical):
             self._filled.discard("changes")
             # Not before the pane below has its new width too.
             self.call_after_refresh(self._fill)
+        if self.size.height != self._height:
+            self._height = self.size.height
+            self.tell_watched(self._watched)
 
     @property
     def shown(self) -> Shown:
@@ -305,6 +312,16 @@ class Inspector(Vertical):
         self._forks = forks
         self._filled.discard("meta")
         self._fill()
+
+    def tell_watched(self, watched: Sequence[Seen]) -> None:
+        """Tell what is watched at the checkpoint that is shown."""
+        self._watched = watched
+        self.watch_pane.update_from(watched, self.size.height)
+
+    @property
+    def watch_pane(self) -> WatchPane:
+        """What is watched, below the tabs."""
+        return self.query_one(WatchPane)
 
     def reveal(self) -> None:
         """Scroll to what is marked, in the checkpoint that is shown next."""

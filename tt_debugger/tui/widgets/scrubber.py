@@ -4,6 +4,7 @@
 # Textual leaves the type parameter of `Widget.app` open.
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 from operator import itemgetter
 
@@ -18,6 +19,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tt_debugger.core.model import Session
 from tt_debugger.core.scrub import (
     Column,
     MarkKind,
@@ -28,6 +30,8 @@ from tt_debugger.core.scrub import (
     mark_of,
 )
 from tt_debugger.core.text import counted, safe_line
+from tt_debugger.core.tracks import Drawn, Track, drawn_columns
+from tt_debugger.views.area import area_line
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.row import count_text
 
@@ -62,6 +66,19 @@ class _Picture(msgspec.Struct, frozen=True):
     """The cell of the first column."""
     columns: tuple[Column, ...]
     lines: tuple[list[Cell], ...]
+    marks: int = 0
+    """The line that has the marks."""
+
+
+class WatchedLine(msgspec.Struct, frozen=True, eq=False):
+    """A watched value over the branch of a leaf, to be drawn below the marks."""
+
+    name: Callable[[int], str]
+    """What it is called, in so many cells."""
+    track: Track | None
+    """None while its changes are looked for."""
+    watch: object = None
+    """What is watched, to tell it from another."""
 
 
 class Scrubber(Widget, can_focus=True, inherit_bindings=False):
@@ -92,6 +109,7 @@ class Scrubber(Widget, can_focus=True, inherit_bindings=False):
         self._index: ScrubIndex | None = None
         self._cursor_row = 0
         self._picture: _Picture | None = None
+        self._watched: WatchedLine | None = None
         self._hovered: int | None = None
         self._dragged: int | None = None
 
@@ -100,6 +118,23 @@ class Scrubber(Widget, can_focus=True, inherit_bindings=False):
         self._index, self._cursor_row = index, cursor_row
         self._picture = None
         self.refresh()
+
+    def draw_watched(self, watched: WatchedLine | None) -> None:
+        """Draw a watched value too, in a line of its own; None for none."""
+        if watched is not self._watched:
+            self._watched = watched
+            self._picture = None
+            self.refresh()
+
+    @property
+    def watched(self) -> WatchedLine | None:
+        """The watched value that is drawn."""
+        return self._watched
+
+    @property
+    def index(self) -> ScrubIndex | None:
+        """What it is drawn from."""
+        return self._index
 
     @property
     def cursor_row(self) -> int:
@@ -168,7 +203,7 @@ class Scrubber(Widget, can_focus=True, inherit_bindings=False):
     def _hover(self, place: int | None) -> None:
         if place != self._hovered:
             self._hovered = place
-            self.refresh(Region(0, self.size.height - 1, self.size.width, 1))
+            self.refresh(Region(0, self._drawn.marks, self.size.width, 1))
 
     def _place_at(self, x: int) -> int | None:
         place = x - self._drawn.left
@@ -190,11 +225,11 @@ class Scrubber(Widget, can_focus=True, inherit_bindings=False):
         return picture.left + column_of(self._cursor_row, len(self._index), len(picture.columns))
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line; the last one has the marks, and over them the note."""
+        """Draw one line; over the marks stands the note."""
         picture, width = self._drawn, self.size.width
         if y >= len(picture.lines):
             return Strip.blank(width, self.rich_style)
-        is_marks = y == len(picture.lines) - 1
+        is_marks = y == picture.marks
         cells = picture.lines[y]
         if picture.columns:
             cells = cells.copy()
@@ -243,21 +278,27 @@ class Scrubber(Widget, can_focus=True, inherit_bindings=False):
         index, width, height = self._index, size.width, size.height
         if index is None or not height:
             return _Picture(size, 0, (), ())
-        has_scale = index.largest > 0 and width >= SCALE_FROM_WIDTH
+        has_words = index.largest > 0 or self._watched is not None
+        has_scale = has_words and width >= SCALE_FROM_WIDTH
         left = MARGIN + len(UNIT) + 1 if has_scale else MARGIN
         columns = columns_of(index, max(width - left - MARGIN, 0))
-        lines = [
-            self._graph_line(columns, index.largest, y, height - 1) for y in range(height - 1)
-        ]
+        above = height - 1 if self._watched is None else max(height - 2, 1)
+        lines = [self._graph_line(columns, index.largest, y, above) for y in range(above)]
         if lines and not index.largest:
             lines[-1] = self._cells("no token counts recorded" if columns else "no checkpoints")
         lines.append([self._mark_cell(column) for column in columns])
-        scale = _scale(index.largest, height) if has_scale else [""] * height
+        scale = [""] * (above + 1)
+        if has_scale and index.largest:
+            scale = _scale(index.largest, above + 1)
+        marks = len(lines) - 1
+        if self._watched is not None:
+            lines.append(self._watched_line(self._watched, index.session, columns))
+            scale.append(self._watched.name(left - 2) if has_scale else "")
         drawn = (
             [*self._cells(f"{word:>{left - 1}} "), *line, *self._cells(" " * width)][:width]
             for word, line in zip(scale, lines, strict=True)
         )
-        return _Picture(size, left, columns, tuple(drawn))
+        return _Picture(size, left, columns, tuple(drawn), marks)
 
     def _cells(self, text: str) -> list[Cell]:
         return [(sign, (self.palette.dim,)) for sign in text]
@@ -266,16 +307,33 @@ class Scrubber(Widget, can_focus=True, inherit_bindings=False):
         self, columns: tuple[Column, ...], largest: int, y: int, height: int
     ) -> list[Cell]:
         """Give one line of the area, `y` lines below its top."""
-        levels = self.glyphs.levels
-        below = (height - 1 - y) * len(levels)
-        cells: list[Cell] = []
-        for column in columns:
-            # Rounded up: whatever is known is seen.
-            level = -(-column.size * height * len(levels) // max(largest, 1)) - below
-            sign = levels[min(level, len(levels)) - 1] if level > 0 else " "
-            style = self.palette.graph if column.is_active else self.palette.graph_aside
-            cells.append((sign, (style,)))
-        return cells
+        sizes = [column.size for column in columns]
+        signs = area_line(sizes, largest, y, height, self.glyphs)
+        active, aside = (self.palette.graph,), (self.palette.graph_aside,)
+        return [
+            (sign, active if column.is_active else aside)
+            for sign, column in zip(signs, columns, strict=True)
+        ]
+
+    def _watched_line(
+        self, watched: WatchedLine, session: Session, columns: tuple[Column, ...]
+    ) -> list[Cell]:
+        """Give the line of a watched value: numbers as a graph, else its changes as signs."""
+        if watched.track is None:
+            return self._cells(f"looking for its changes {self.glyphs.ellipsis}")
+        drawn = drawn_columns(watched.track, session, columns)
+        return [self._watched_cell(each) for each in drawn]
+
+    def _watched_cell(self, drawn: Drawn | None) -> Cell:
+        glyphs, palette = self.glyphs, self.palette
+        if drawn is None:
+            return " ", ("",)
+        if drawn.level is not None:
+            sign = glyphs.levels[round(drawn.level * (len(glyphs.levels) - 1))]
+            return sign, (palette.label,)
+        if drawn.changes:
+            return glyphs.stop, (palette.change,)
+        return (glyphs.line, (palette.dim,)) if drawn.is_there else (" ", ("",))
 
     def _mark_cell(self, column: Column) -> Cell:
         if column.mark is None:

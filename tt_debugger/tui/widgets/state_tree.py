@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich.text import Text
@@ -11,12 +11,14 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from tt_debugger.core.paths import Path, value_at
 from tt_debugger.core.text import safe_text
 from tt_debugger.tui.widgets.lines import LinePane
+from tt_debugger.views.gutter import Gutter
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.state import Marks, StateRow, StateRows, StateView, places_of
 from tt_debugger.views.values import wrapped
@@ -27,6 +29,17 @@ class StateTree(LinePane, can_focus=True, inherit_bindings=False):
 
     Whoever owns the tree sets `on_cursor`, which is called when another path is under the cursor.
     """
+
+    class Viewed(Message):
+        """Other lines are seen than before."""
+
+        def __init__(self, tree: StateTree) -> None:
+            super().__init__()
+            self.tree = tree
+
+        def can_replace(self, message: Message) -> bool:
+            """Take the place of an older one."""
+            return isinstance(message, StateTree.Viewed) and message.tree is self.tree
 
     def __init__(self, palette: Palette, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
@@ -43,6 +56,7 @@ class StateTree(LinePane, can_focus=True, inherit_bindings=False):
         self._wanted: tuple[Path, int | None] = ((), None)
         """The path that a person put the cursor on, and which line of it where it is a text."""
         self._said: str | None = None
+        self._gutter = Gutter(palette)
         self._drawn_at = 0
         """How far below the top the cursor was drawn when a state was last shown."""
 
@@ -51,7 +65,40 @@ class StateTree(LinePane, can_focus=True, inherit_bindings=False):
         self._keep_height()
         self._said = None
         self._state, self._marks, self._leaves = state, marks, None
+        self._gutter = self._gutter.cleared()
         self._list_rows()
+
+    @property
+    def unwritten(self) -> tuple[Path, ...]:
+        """The paths that are seen and of which it is not known who wrote them."""
+        if self._said is not None or not self.size.height:
+            return ()
+        top = self.scroll_offset.y
+        places = range(top, min(top + self.size.height, len(self.rows)))
+        paths = dict.fromkeys(self.rows[place].path for place in places)
+        return tuple(path for path in paths if path not in self._gutter.writers)
+
+    def tell_writers(self, writers: Mapping[Path, int], here: int, width: int) -> None:
+        """Draw the numbers of the rows that wrote some paths; `here` is the row that is shown."""
+        before = self._gutter.cells(self._whole_room)
+        self._gutter = self._gutter.told(writers, here, width)
+        if self._gutter.cells(self._whole_room) == before:
+            self.refresh()
+        else:
+            self._keep_height()
+            self._list_rows()
+
+    def forget_writers(self) -> None:
+        """Draw no numbers of rows any more."""
+        self._gutter = Gutter(self._palette)
+        self._keep_height()
+        self._list_rows()
+
+    @property
+    def can_toggle(self) -> bool:
+        """Whether there is something to open or close under the cursor."""
+        row = self._row
+        return row is not None and (row.is_container or row.line is not None)
 
     def say(self, text: str, name: str = "") -> None:
         """Show a sentence in the place of a state."""
@@ -74,11 +121,23 @@ class StateTree(LinePane, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=top, animate=False, immediate=True, force=True)
         self.refresh()
         self.on_cursor()
+        self.post_message(self.Viewed(self))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Tell that other lines are seen."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self.post_message(self.Viewed(self))
+
+    @property
+    def _whole_room(self) -> int:
+        """The columns of a row, without the sign of the cursor."""
+        return self.scrollable_content_region.width - 1
 
     @property
     def _room(self) -> int:
-        """The columns of a row, without the sign of the cursor."""
-        return self.scrollable_content_region.width - 1
+        """The columns of a row, without the sign of the cursor and the gutter."""
+        return self._whole_room - self._gutter.cells(self._whole_room)
 
     def _place_of_wanted(self) -> int:
         """Give the line of the wanted path, or of the nearest one above it that is shown."""
@@ -204,7 +263,8 @@ class StateTree(LinePane, can_focus=True, inherit_bindings=False):
         if place >= len(self.rows) or self._said is not None:
             return
         # The sign of the cursor takes the first column.
-        on_sign = event.x - 1 in self._view.fold_columns(self.rows[place])
+        gutter = self._gutter.cells(self._whole_room)
+        on_sign = event.x - 1 - gutter in self._view.fold_columns(self.rows[place])
         if on_sign or place == self._cursor:
             self.move_by(place - self._cursor)
             self.toggle()
@@ -229,7 +289,10 @@ class StateTree(LinePane, can_focus=True, inherit_bindings=False):
             return self.strip(Text(line, self._palette.dim, end=""), width)
         if place >= len(self.rows):
             return self.blank(width)
-        line = self._view.text(self.rows[place], width - 1)
+        row = self.rows[place]
+        gutter = self._gutter.text(row, width - 1)
+        line = self._view.text(row, width - 1 - gutter.cell_len)
+        line = Text.assemble(gutter, line, no_wrap=True, end="")
         if place != self._cursor:
             return self.strip(Text.assemble(" ", line), width)
         if self.has_focus:

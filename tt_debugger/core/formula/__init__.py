@@ -1,0 +1,1 @@
+"""Formulas: an expression of JMESPath as a tree, read, looked through and evaluated."""
