@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bench.asking import asking
+from bench.blaming import blaming
 from bench.figures import Figure
 from bench.grepping import grepping
 from bench.watching import watching
 
-ASKED: tuple[Callable[..., Iterator[Figure]], ...] = (asking, watching, grepping)
+ASKED: tuple[Callable[..., Iterator[Figure]], ...] = (asking, watching, blaming, grepping)
 
 
 def questions(rounds: int, *, quick: bool) -> Iterator[Figure]:

@@ -157,6 +157,13 @@ def test_an_item_is_first_there_when_it_is_added():
     assert told(steps, "/messages/1") == [(2, "b", False)]
 
 
+def test_what_is_put_beyond_the_end_of_a_list_stands_at_its_end():
+    steps = [[Put(M, ["a"])], [Splice(M, 9, 2, ("b", "c"))], [Splice(M, 1, 9, ("d",))]]
+
+    assert told(steps, "/messages/1") == [(1, "b", False), (2, "d", False)]
+    assert told(steps, "/messages/2") == [(1, "c", False), (2, UNSET, False)]
+
+
 def test_a_number_in_a_pointer_is_a_key_of_an_object_too():
     steps = [[Put(("tasks",), {"1": "a"})], [Put(("tasks", "1"), "b")]]
 

@@ -249,7 +249,11 @@ class _Place:
                 return index == len(as_list(_value_at(self._live.value, path)))
             case Drop(path=path):
                 return index >= cast("int", path[-1])
-            case Splice(index=begin, count=count, values=values):
+            case Splice(path=path, index=begin, count=count, values=values):
+                # What a damaged file puts beyond the end stands at the end.
+                size = len(as_list(_value_at(self._live.value, path)))
+                begin = min(begin, size)
+                count = min(count, size - begin)
                 keeps_places = count == len(values)
                 return begin <= index and not (keeps_places and index >= begin + count)
 
