@@ -13,8 +13,9 @@ from tui.driving import SAMPLES, drive, press, said, settled
 
 from tt_debugger.cli.main import main
 from tt_debugger.core.refs import parse_fragment
-from tt_debugger.debugger import Debugger, split_location
+from tt_debugger.debugger import Debugger
 from tt_debugger.discovery.commits import Linked, commits_made, makers_of
+from tt_debugger.opening import split_location
 from tt_debugger.tui.screens.timeline import TimelineScreen
 
 COMMIT = "add91354866095073e4ec2f1efe239ca7a8a967c"

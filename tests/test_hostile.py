@@ -19,8 +19,9 @@ from hostile_files import ATTACK, HEADER, SAMPLES, pi, said, tau_said, write_hos
 from terminal import FULL_SCREEN, JSON, LINES, PIPE, plain, run, transgressions
 
 from tt_debugger.cli.main import main
-from tt_debugger.debugger import Debugger, is_folder
+from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError
+from tt_debugger.opening import is_folder
 
 LONGEST = 10
 """Seconds of work after which a hang becomes a failure; what is right here takes milliseconds."""

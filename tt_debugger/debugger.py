@@ -6,29 +6,27 @@ There is no algorithm in here: the answers come from `core`, the bytes from a st
 from __future__ import annotations
 
 import threading
-from array import array
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import repeat
-from pathlib import Path
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import unquote
 
 import msgspec
 
-from tt_debugger.core.changes import Change, LiveState, State
+from tt_debugger.core.body_cache import BodyCache
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.completion import Completer
 from tt_debugger.core.diff.side import Side
-from tt_debugger.core.doctor import Examination, parents_first
+from tt_debugger.core.doctor import Examination
 from tt_debugger.core.findings import Finding
 from tt_debugger.core.growth import carry_over, rows_kept
 from tt_debugger.core.inspection import Inspection, exchanges_at
 from tt_debugger.core.messages import messages_in
-from tt_debugger.core.model import Extent, Heads, Kind, Session, SessionId
+from tt_debugger.core.model import Kind, Session, SessionId
 from tt_debugger.core.paths import value_at
-from tt_debugger.core.refs import Fragment, Point, Resolver, parse_fragment, quoted
+from tt_debugger.core.refs import Fragment, Point, Resolver, quoted
 from tt_debugger.core.replay import BATCH, Body, Replay, Resumed
 from tt_debugger.core.search import BATCH_BYTES, Expression, Found, Query, scan
 from tt_debugger.core.tree import NO_ROW
@@ -39,8 +37,8 @@ from tt_debugger.errors import (
     UsageError,
     outside_errors,
 )
-from tt_debugger.formats import recognise
 from tt_debugger.formats.shared.records import flaws
+from tt_debugger.opening import format_of, opened
 from tt_debugger.storage import servers
 from tt_debugger.storage.files import HEAD
 from tt_debugger.storage.lines import LONGEST
@@ -49,26 +47,22 @@ from tt_debugger.storage.probe import probe
 from tt_debugger.storage.stdin import STDIN
 from tt_debugger.store import (
     Contiguous,
-    Cursor,
     Examines,
     Follows,
     Forks,
-    HasMany,
     HasSubsessions,
     HasWatched,
     Loaded,
-    Probe,
     Progress,
     Remembers,
     Store,
-    Tails,
     unheard,
 )
 
 if TYPE_CHECKING:
     from tt_debugger.core.answers import Answers
     from tt_debugger.core.blame import Blamed, StateBlame
-    from tt_debugger.core.conditions import At, Condition
+    from tt_debugger.core.conditions import Condition
     from tt_debugger.core.first_said import FirstSaid, Sought
     from tt_debugger.core.fork.plan import Draft, Plan
     from tt_debugger.core.holding import Occasions
@@ -80,87 +74,10 @@ LARGEST_RUN = 4 << 20
 """Bytes of neighbouring records that are searched as one."""
 FAR = 4096
 """Steps on a path that take so long that one would rather see its end first."""
-BODIES_KEPT_BYTES = 4 << 20
-"""Bytes of the records whose bodies are kept; decoded they take several times as much."""
-
 WALKED = 512
 """Rows of a long walk that are asked for at once, while others wait."""
 SIZE_UNTOLD = 4096
 """Bytes that a record is taken to have where its store does not tell."""
-MOST_OFFERED = 20
-"""Sessions that are named where it is not clear which one is meant."""
-
-
-def split_location(text: str) -> tuple[str, Fragment]:
-    """Split LOCATION[#FRAGMENT]. The whole is first tried as an existing path.
-
-    Of the address of a server the location is what may be shown of it. Raises UsageError, which
-    repeats nothing of an address that is of no known kind.
-    """
-    text = text.lstrip() if servers.is_server(text.lstrip()) else text
-    if servers.is_server(text):
-        address, rest = servers.split(text)
-        return servers.admitted(address), parse_fragment(rest) if rest else Fragment()
-    if not exists(text) and servers.looks_like_address(text):
-        raise UsageError(
-            "this is no address of a kind that ttdbg knows",
-            "it opens postgresql://HOST/DATABASE and redis://HOST:PORT/NUMBER, and paths",
-        )
-    if exists(text) or "#" not in text:
-        return text, Fragment()
-    places = [place for place, character in enumerate(text) if character == "#"]
-    for place in reversed(places):
-        if exists(text[:place]):
-            return text[:place], parse_fragment(text[place + 1 :])
-    return text[: places[-1]], parse_fragment(text[places[-1] + 1 :])
-
-
-def exists(path: str) -> bool:
-    """Tell whether something is at a path; a text that can be no path is none.
-
-    Whether something answers at the address of a server is seen when it is asked.
-    """
-    try:
-        return path == STDIN or servers.is_server(path) or Path(path).exists()
-    except (OSError, ValueError):
-        return False
-
-
-def is_folder(path: str) -> bool:
-    """Tell whether a folder is at a path."""
-    try:
-        return path != STDIN and Path(path).is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def format_of(seen: Probe) -> type[Store] | None:
-    """Give the format of a location, None where it holds nothing at all.
-
-    Raises CannotReadError where it holds what no format recognises.
-    """
-    if not seen.head.strip() and seen.size == len(seen.head):
-        return None
-    return recognise(seen)[0]
-
-
-def tail_of(location: str) -> Session | None:
-    """Give the newest checkpoints of a location that takes long to read, as far as they tell.
-
-    Raises CannotReadError.
-    """
-    found = format_of(probe(location))
-    if found is None:
-        return None
-    with outside_errors(found.format):
-        store = found.open(location)
-        try:
-            tail = store.tail() if isinstance(store, Tails) else None
-            if tail is not None:
-                tail.take_in()
-            return tail
-        finally:
-            store.close()
 
 
 class Grown(msgspec.Struct, frozen=True):
@@ -185,7 +102,7 @@ class Debugger:
         """Whether the location has other sessions too."""
         self._store = store
         self._lock = threading.RLock()
-        self._bodies = _BodyCache(self._decode, self._size_of)
+        self._bodies = BodyCache(self._decode, self._size_of)
         self._replays: dict[bool, Replay] = {}
         self._touches: Touches | None = None
         self._touching = threading.RLock()
@@ -203,7 +120,7 @@ class Debugger:
         Raises CannotReadError, or UnknownRefError for a session that is not there.
         """
         location = servers.admitted(location)
-        store, loaded, others = _opened(location, session, progress)
+        store, loaded, others = opened(location, session, progress)
         debugger = cls(store, loaded, location)
         debugger.others = () if session is not None else others
         debugger.is_one_of_several = bool(others)
@@ -260,7 +177,7 @@ class Debugger:
         elif self._store is not None:
             return loaded
         try:
-            store, loaded, self.others = _opened(self.location, None, unheard)
+            store, loaded, self.others = opened(self.location, None, unheard)
         except CannotReadError:
             # Its first line is still being written.
             return loaded
@@ -331,7 +248,14 @@ class Debugger:
         """
         if fragment.is_range:
             raise UsageError("one point is asked for, not a range", "name one of its ends")
-        return self.row(fragment.points[0] if fragment.points else Point(None, "@"))
+        point = fragment.points[0] if fragment.points else Point(None, "@")
+        try:
+            return self.row(point)
+        except UnknownRefError as error:
+            if point.key is None and point.value in map(quoted, (*self.others, self.session.id)):
+                hint = f"that is a session: {self.location}#{point.value}:"
+                raise UnknownRefError(error.message, hint) from error
+            raise
 
     @property
     def marks(self) -> dict[str, str]:
@@ -384,7 +308,9 @@ class Debugger:
         # Only who asks for a condition pays for the import.
         from tt_debugger.core.holding import occasions
 
-        return occasions(session or self.session, sought, start, self.changes_along, self.body)
+        known = session or self.session
+        may_say = partial(self._may_say, known)
+        return occasions(known, sought, start, self.changes_along, self.body, may_say)
 
     def body(self, row: int) -> Body:
         """Give the record of a checkpoint as it was decoded."""
@@ -588,11 +514,17 @@ class Debugger:
     def first_said(self, row: int, path: Place) -> list[tuple[Sought, FirstSaid | None]]:
         """Give the texts in what is at a path of a state, and where each was first said before.
 
-        Raises KeyError where the state has no such place. Others may ask meanwhile.
+        Raises KeyError where the state has no such place, UsageError where it holds too many.
+        Others may ask meanwhile.
         """
-        from tt_debugger.core.first_said import Sought, first_said, texts_in
+        from tt_debugger.core.first_said import MOST_SOUGHT, Sought, first_said, texts_in
 
-        texts = list(texts_in(value_at(self.state(row), path), path))
+        texts = list(islice(texts_in(value_at(self.state(row), path), path), MOST_SOUGHT + 1))
+        if len(texts) > MOST_SOUGHT:
+            raise UsageError(
+                f"more than {MOST_SOUGHT:,} texts stand there, too many to follow each back",
+                "name less, such as a single message",
+            )
         found = self.blame(row, dict.fromkeys(place for place, _ in texts))
         writers = {each.path: each.row if each.said is None else each.said for each in found}
         sought = [Sought(place, text, writers[place]) for place, text in texts]
@@ -624,28 +556,45 @@ class Debugger:
 
     def holds(self, condition: Condition, row: int) -> bool:
         """Tell whether a condition holds at a checkpoint, in its recorded state."""
+        # Only who asks for a condition pays for the import.
+        from tt_debugger.core.conditions import At
+
         changes = self.changes(row) if condition.needs_changes else ()
         state = self.state(row) if condition.needs_state else None
-        return condition.holds(self._at(row, changes, state))
+        may_say = partial(self._may_say, self.session, row)
+        body = partial(self.body, row)
+        return condition.holds(At(self.session, row, changes, state, body, may_say))
 
     def following(self, condition: Condition, path: Sequence[int]) -> Iterator[bool]:
         """Tell of each row of a path that begins at a root whether a condition holds there.
 
         Others may ask meanwhile.
         """
-        asked, live = condition.following(), LiveState({})
-        needs_walk = condition.needs_changes or condition.needs_state
-        steps = self.changes_along(path) if needs_walk else repeat(())
-        for row, changes in zip(path, steps, strict=False):
-            if condition.needs_state:
-                live.apply(changes)
-            yield asked.holds(self._at(row, changes, live.value))
+        from tt_debugger.core.holding import holding_along
 
-    def _at(self, row: int, changes: Sequence[Change], state: State) -> At:
-        """Give a checkpoint to ask a condition of; its record is read when it is asked for."""
-        from tt_debugger.core.conditions import At
+        session = self.session
+        may_say = partial(self._may_say, session)
+        return holding_along(session, condition, path, self.changes_along, self.body, may_say)
 
-        return At(self.session, row, changes, state, partial(self.body, row))
+    def unmet(self, condition: Condition, path: Sequence[int] | None = None) -> tuple[str, ...]:
+        """Say why a condition holds nowhere: on a path that begins at a root, else in the session.
+
+        What none of the checkpoints there has of what it asks for is told; of another reason
+        nothing is.
+        """
+        from tt_debugger.core.conditions.unmet import Unmet
+        from tt_debugger.core.holding import Occasions
+
+        unmet, session = Unmet(condition), self.session
+        if not unmet.sees_anything or not len(session):
+            return ()
+        if path is None:
+            deque(self.occasions(Occasions(unmet.looking)), 0)
+            last = len(session) - 1 if session.active is None else session.active
+        else:
+            deque(self.following(unmet.looking, path), 0)
+            last = path[-1]
+        return unmet.reasons(self.state(last))
 
     def answers(self, progress: Progress = unheard) -> Answers:
         """Give the tool calls of the session, what came of them, and the model of each answer.
@@ -654,13 +603,14 @@ class Debugger:
         CannotReadError where the file is cut or replaced meanwhile.
         """
         # Only who asks for them pays for the import.
-        from tt_debugger.core.answers import answers_of, runs_of
+        from tt_debugger.core.answers import answers_of
+        from tt_debugger.core.runs import runs
 
         session = self.session
 
         def read() -> Iterator[tuple[int, tuple[Change, ...] | None]]:
             done = 0
-            for run in runs_of(session):
+            for run in runs(session, session.order):
                 for begin in range(0, len(run), BATCH):
                     rows = run[begin : begin + BATCH]
                     if not self._still_has(session, rows[-1]):
@@ -711,7 +661,7 @@ class Debugger:
         """Decode every body; give all findings, with those that only bodies show."""
         session = self.session
         examination = Examination(session, self.raw, flaws, self.changes)
-        for done, row in enumerate(parents_first(session), 1):
+        for done, row in enumerate(session.order, 1):
             examination.look_at(row)
             progress(done, len(session))
         if isinstance(self._store, Examines):
@@ -773,6 +723,14 @@ class Debugger:
                 break
         return records
 
+    def _may_say(self, session: Session, row: int, query: Query) -> bool:
+        """Tell whether a text may be in a record; of one that is no JSON text it may."""
+        if self._store is None or session.extent is None or session.heads.is_gap(row):
+            return True
+        with self._gate():
+            record = self._store.raw(session, row)
+        return not record.startswith(b"{") or query.may_be_in(record)
+
     def _run(self, session: Session, first: int, last: int) -> bytes | None:
         """Give the bytes of the records of neighbouring rows, None where they are no small run."""
         heads = session.heads
@@ -794,92 +752,7 @@ def _found_nowhere(_session: Session, _name: str) -> None:
     """Find no session: the format knows of none."""
 
 
-def _opened(
-    location: str, session: str | None, progress: Progress
-) -> tuple[Store | None, Loaded, tuple[SessionId, ...]]:
-    """Give the store of a location, the session asked for, and the ids of the others.
-
-    A blank file has no store yet.
-    """
-    seen = probe(location)
-    found = format_of(seen)
-    if found is None:
-        return None, _blank(seen.size), ()
-    with outside_errors(found.format):
-        store = found.open(location)
-        try:
-            ids = store.sessions()
-            chosen = _chosen(store, ids, session)
-            others = tuple(each for each in ids if each != chosen)
-            return store, store.load(chosen, progress), others
-        except BaseException:
-            store.close()
-            raise
-
-
 def _is_long_gap(session: Session, row: int) -> bool:
     """Tell whether a row is a gap of more bytes than a line that is read may have."""
     is_gap = session.heads.is_gap(row)
     return is_gap and (session.heads.length(row) or 0) > LONGEST
-
-
-class _BodyCache:
-    """Decoded bodies by row, the least recently used let go first; bounded by their bytes."""
-
-    def __init__(
-        self, decode: Callable[[Sequence[int]], list[Body]], size_of: Callable[[int], int]
-    ) -> None:
-        self._decode = decode
-        self._size_of = size_of
-        self._kept: OrderedDict[int, Body] = OrderedDict()
-        self._bytes = 0
-
-    def __call__(self, rows: Sequence[int]) -> list[Body]:
-        missing = [row for row in dict.fromkeys(rows) if row not in self._kept]
-        self._kept.update(zip(missing, self._decode(missing), strict=True))
-        self._bytes += sum(map(self._size_of, missing))
-        found = [self._kept[row] for row in rows]
-        for row in rows:
-            self._kept.move_to_end(row)
-        while self._bytes > BODIES_KEPT_BYTES and self._kept:
-            row, _ = self._kept.popitem(last=False)
-            self._bytes -= self._size_of(row)
-        return found
-
-    def clear(self) -> None:
-        self._kept.clear()
-        self._bytes = 0
-
-
-def _chosen(store: Store, ids: Sequence[SessionId], wanted: str | None) -> SessionId:
-    """Give the session named, by its id or a unique prefix; without a name the newest.
-
-    A name is tried as given, then percent-decoded.
-    """
-    if wanted is None:
-        if not ids:
-            raise CannotReadError(f"there are no sessions in {store.location}")
-        return ids[-1]
-    names = (wanted, unquote(wanted))
-    known = [*ids]
-    if isinstance(store, HasMany):
-        known += (each for name in dict.fromkeys(names) for each in store.sessions_named(name))
-    exact = [each for name in names for each in known if each == name]
-    if exact:
-        return exact[0]
-    matches = list(dict.fromkeys(each for each in known if each.startswith(names)))
-    if len(matches) != 1:
-        offered = matches or ids
-        listed = ", ".join(map(quoted, offered[-MOST_OFFERED:]))
-        more = len(offered) - MOST_OFFERED
-        raise UnknownRefError(
-            f"{wanted!r} names {len(matches) or 'no'} sessions here",
-            f"there are: {listed}{f' and {more:,} more' if more > 0 else ''}",
-        )
-    return matches[0]
-
-
-def _blank(size: int) -> Loaded:
-    """Give the session of a file that holds nothing."""
-    session = Session(SessionId(""), None, Heads(), [], array("q"), extent=Extent(size, 0))
-    return Loaded(session, Cursor(None))

@@ -15,7 +15,8 @@ from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
-from tt_debugger.debugger import Debugger, tail_of
+from tt_debugger.debugger import Debugger
+from tt_debugger.opening import tail_of
 from tt_debugger.storage.sqlite import Database
 
 Told = dict[str, Any]

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from builders import PI_HEADER, assistant, jsonl, pi, user
+from hostile_files import SAMPLES
 
 from tt_debugger.cli.main import main
 from tt_debugger.core.text import acting
@@ -157,15 +158,46 @@ def test_what_cannot_be_tested_is_skipped_and_named_where_it_may_be_it(ttdbg: As
     assert (found["tested"], scanned["tested"]) == (5, 6)
 
 
-def test_where_the_last_one_is_good_nothing_is_looked_for(ttdbg: Ask, talk: Path):
-    answer = ttdbg("bisect", talk, "--run", "true")
-
-    assert (answer.code, answer.out) == (1, "")
-    assert answer.err.splitlines()[1:] == [
-        "row 9  good (exit code 0)",
-        "1 of 8 checkpoints tested, none where the command fails",
-    ]
+def test_where_a_command_fails_at_the_last_one_no_more_that_is_all_that_is_told(
+    ttdbg: Ask, talk: Path
+):
+    assert ttdbg("bisect", talk, "--run", "test $TTDBG_ROW -ne 3") == (
+        1,
+        "",
+        (
+            "what fails once is taken to fail from there on; --scan looks at each checkpoint\n"
+            "row 9  good (exit code 0)\n"
+            "it does not fail at the last one, row 9; whether it did before is not known: "
+            "--scan tests each\n"
+            "1 of 8 checkpoints tested\n"
+        ),
+    )
     assert ttdbg("bisect", talk, "--run", "true", "--json").json["result"] == "not-found"
+
+
+def test_where_every_checkpoint_was_tested_none_is_said(ttdbg: Ask, talk: Path):
+    tested = "8 of 8 checkpoints tested, none where the command fails"
+
+    assert ttdbg("bisect", talk, "--run", "true", "--scan").err.splitlines()[-1] == tested
+    assert ttdbg("bisect", f"{talk}#root", "--run", "true").err.splitlines()[1:] == [
+        "row 1  good (exit code 0)",
+        "1 of 1 checkpoint tested, none where the command fails",
+    ]
+
+
+def test_where_the_last_one_cannot_be_tested_the_row_that_could_is_named(ttdbg: Ask, talk: Path):
+    answer = ttdbg("bisect", talk, "--run", "test $TTDBG_ROW -lt 9 || exit 125")
+
+    assert answer.err.splitlines()[1:] == [
+        "row 9  skip (exit code 125)",
+        "row 8  good (exit code 0)",
+        "it does not fail at row 8; whether it did before is not known: --scan tests each",
+        "2 of 8 checkpoints tested",
+    ]
+    assert answer.out.splitlines() == [
+        "1 checkpoint could not be tested; one of them may be it",
+        f"  {talk}#m8  9 assistant · active leaf",
+    ]
 
 
 def test_a_scan_tests_each_in_order_until_one_is_bad(ttdbg: Ask, talk: Path):
@@ -194,10 +226,27 @@ def test_a_code_above_127_ends_the_search_with_an_error(ttdbg: Ask, talk: Path, 
     ]
 
 
-def test_a_command_that_is_not_there_is_said(ttdbg: Ask, talk: Path):
-    answer = ttdbg("bisect", talk, "--run", "no-such-command")
+@pytest.mark.parametrize("options", [[], ["--scan"]])
+def test_a_command_that_is_not_there_ends_the_search_at_the_first_test(
+    ttdbg: Ask, talk: Path, options: list[str]
+):
+    answer = ttdbg("bisect", talk, "--run", "no-such-command", *options)
 
-    assert "row 9  bad (exit code 127, as where a shell cannot run it)" in answer.err
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.splitlines()[-2:] == [
+        "ttdbg: the shell cannot run no-such-command",
+        (
+            f"hint: it exits with 127 at row {1 if options else 9}, the first that is tested; "
+            "a test that fails there exits with any other up to 125"
+        ),
+    ]
+
+
+def test_a_command_that_ran_once_may_exit_so_later(ttdbg: Ask, talk: Path):
+    answer = ttdbg("bisect", talk, "--run", "test $TTDBG_ROW -lt 7 || exit 126", "--scan")
+
+    assert "row 7  bad (exit code 126, as where a shell cannot run it)" in answer.err.splitlines()
+    assert answer.out.startswith(f"{talk}#m6 is the first checkpoint where the command fails\n")
 
 
 def test_a_command_need_not_read_the_state(ttdbg: Ask, tmp_path: Path):
@@ -230,8 +279,9 @@ def test_ids_that_attack_do_nothing(ttdbg: Ask, tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("", "it is not clear what is looked for"),
-        ("--run true --when error", "it is not clear what is looked for"),
+        ("", "give --when CONDITION or --run COMMAND"),
+        ("--run ' '", "there is no command to run"),
+        ("--run true --when error", "give --when CONDITION or --run COMMAND"),
         ("--run true --good nope", "there is no checkpoint 'nope' in this session"),
         ("--run true --good aside", "row 4 is not on the path to row 9"),
         ("--run true --good m6 --bad m3", "row 3 is bad, but row 7 behind it good"),
@@ -292,17 +342,35 @@ def test_a_condition_finds_the_first_checkpoint_where_it_holds(ttdbg: Ask, talk:
     assert answer.err.splitlines() == [
         "what holds once is taken to hold from there on; --scan looks at each checkpoint",
         "row 9  holds",
-        "row 5  holds not",
+        "row 5  does not hold",
         "row 7  holds",
-        "row 6  holds not",
+        "row 6  does not hold",
         "4 of 8 checkpoints tested",
     ]
     assert answer.out.splitlines() == [
         f"{talk}#m6 is the first checkpoint where messages > 5 holds",
         "7 assistant",
         "text 6",
+        "  messages 5 → 6",
         "  + messages[5]  assistant: text of 6 characters",
     ]
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("cost > 0.1", ["cost 0.08338 → 0.1121"]),
+        ("tokens > 4k and row > 6 and tokens > 1", ["tokens 3893 → 4151", "row 40 → 41"]),
+        ("row >= 1", ["row not there → 1"]),
+        ("messages[0].role == 'system' and not error", []),
+    ],
+)
+def test_the_figures_that_are_compared_are_told_before_and_after(
+    ttdbg: Ask, condition: str, told: list[str]
+):
+    lines = ttdbg("bisect", SAMPLES / "pi.jsonl", "--when", condition).out.splitlines()
+
+    assert [each.strip() for each in lines if " → " in each and "  ~ " not in each] == told
 
 
 def test_a_scan_finds_what_a_bisect_finds_where_the_condition_holds_on(ttdbg: Ask, talk: Path):
@@ -314,16 +382,44 @@ def test_a_scan_finds_what_a_bisect_finds_where_the_condition_holds_on(ttdbg: As
     assert found["condition"] == "length(messages) > `5`"
 
 
-def test_a_scan_finds_the_first_of_all_and_says_where_it_changes_back(ttdbg: Ask, talk: Path):
+def test_a_scan_finds_the_first_of_all_and_says_until_where_it_holds(ttdbg: Ask, talk: Path):
     asked = ("bisect", talk, "--when", "length(messages) == 3 or length(messages) > 6")
     answer = ttdbg(*asked, "--scan")
 
-    assert answer.out.startswith(f"{talk}#m3 is the first checkpoint where ")
-    assert answer.err.splitlines() == [
-        "row 5  holds not any more: without --scan another may be found",
-        "3 of 8 checkpoints tested",
-    ]
+    assert answer.out.splitlines()[0] == (
+        f"{talk}#m3 is the first checkpoint where length(messages) == 3 or length(messages) > 6"
+        " holds; it held at that one alone, and again from row 8"
+    )
+    assert answer.err == "3 of 8 checkpoints tested\n"
     assert ttdbg(*asked, "--json").json["checkpoint"] == "m7"
+
+
+def test_a_condition_that_ceased_to_hold_is_looked_for_in_order(ttdbg: Ask, talk: Path):
+    asked = ("bisect", talk, "--when", "messages > 2 and messages < 6")
+
+    assert ttdbg(*asked) == (
+        0,
+        (
+            f"{talk}#m3 is the first checkpoint where messages > 2 and messages < 6 holds; "
+            "it held until row 6\n"
+            "3 user\n"
+            "text 3\n"
+            "  messages 2 → 3\n"
+            "  + messages[2]  user: text of 6 characters\n"
+        ),
+        (
+            "what holds once is taken to hold from there on; --scan looks at each checkpoint\n"
+            "row 9  does not hold\n"
+            "it does not hold at the last one, row 9: each is looked at\n"
+            "4 of 8 checkpoints tested\n"
+        ),
+    )
+    assert ttdbg(*asked, "--good", "m4", "--json").json["checkpoint"] == "m5"
+    assert ttdbg(*asked, "--good", "@", "--json").json["result"] == "not-found"
+    assert ttdbg(*asked, "--skip", "m3").out.splitlines()[0] == (
+        "one of 2 checkpoints is the first where messages > 2 and messages < 6 holds; "
+        "it held until row 6; all but the last were skipped"
+    )
 
 
 @pytest.mark.parametrize(
@@ -359,13 +455,15 @@ def test_where_a_condition_holds_nowhere_that_is_said(ttdbg: Ask, talk: Path):
     assert ttdbg("bisect", talk, "--when", "messages>8", "--json") == (
         1,
         (
-            '{"ttdbg":1,"result":"not-found","checkpoint":null,"tested":1,"row":null,"ref":null,'
+            '{"ttdbg":1,"result":"not-found","checkpoint":null,"tested":8,"row":null,"ref":null,'
             '"candidates":[],"condition":"messages>8"}\n'
         ),
         (
             "what holds once is taken to hold from there on; --scan looks at each checkpoint\n"
-            "row 9  holds not\n"
-            "1 of 8 checkpoints tested, none where messages>8 holds\n"
+            "row 9  does not hold\n"
+            "it does not hold at the last one, row 9: each is looked at\n"
+            "8 of 8 checkpoints tested, none where messages>8 holds\n"
+            "hint: messages is 1 to 8 here\n"
         ),
     )
 
@@ -374,7 +472,9 @@ def test_what_is_no_condition_is_refused_with_the_reason(ttdbg: Ask, talk: Path)
     answer = ttdbg("bisect", talk, "--when", "messages>")
 
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("ttdbg: 'messages>' is no condition: ")
+    assert answer.err == (
+        "ttdbg: 'messages>': something is missing behind messages> (column 10)\n"
+    )
 
 
 # The examples in README
@@ -387,6 +487,7 @@ def test_where_the_path_had_cost_five_cents_in_a_sample(ttdbg: Ask, in_samples: 
 sample_sessions/pi.jsonl#8b74 is the first checkpoint where cost>0.05 holds
 43 assistant · edit · 09:40:41 · +5.6s · 182 out
 notekeeper/store.py
+  cost 0.04574 → 0.05283
   + messages[12]  assistant: tool call edit(notekeeper/store.py)
   ~ usage         input +101, output +182, cache_read +4,065, total +4,348, cost +0.007088
 """,
@@ -394,10 +495,10 @@ notekeeper/store.py
 what holds once is taken to hold from there on; --scan looks at each checkpoint
 row 63  holds
 row 44  holds
-row 9  holds not
-row 31  holds not
-row 41  holds not
-row 42  holds not
+row 9  does not hold
+row 31  does not hold
+row 41  does not hold
+row 42  does not hold
 row 43  holds
 7 of 37 checkpoints tested
 """,

@@ -114,26 +114,63 @@ def test_numbers_in_a_path_are_keys_where_there_is_an_object(ttdbg: Ask, records
     assert answer.out.endswith('record."5"."6"  []\n')
 
 
+def test_an_index_below_0_counts_from_the_end_of_the_list_in_that_state(
+    ttdbg: Ask, records: Path
+) -> None:
+    answer = ttdbg("blame", PI, "messages[-1].role")
+
+    assert answer == (0, '1cf0 63 10:06:30 ● asst     messages[16].role  "assistant"\n', "")
+    assert ttdbg("blame", records, "record.list[-1].x", "--json").json["leaves"][0]["path"] == (
+        "/record/list/1/x"
+    )
+    assert ttdbg("blame", PI, "messages[-99].role") == (
+        2,
+        "",
+        (
+            "ttdbg: there is no messages[-99].role in the state here\n"
+            "hint: did you mean /messages/16/role?\n"
+        ),
+    )
+
+
 def test_the_origin_of_a_text_is_the_first_message_that_has_it(ttdbg: Ask) -> None:
     answer = ttdbg("blame", PI, "/messages/3/toolCallId", "--origin")
 
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.splitlines() == [
         'messages[3].toolCallId  "call_5748a6367185b4ad"',
-        (
-            "  2e10 45 09:40:48 ▸ edit     messages[14].content[1].id"
-            "  the same text (a match, no proof)"
-        ),
+        "  2e10 45 09:40:48 ▸ edit     messages[14].content[1].id  the same text",
+        "what matches is no proof that it comes from there",
     ]
 
 
 def test_of_several_texts_the_short_ones_are_counted(ttdbg: Ask) -> None:
     told = ttdbg("blame", PI, "/messages/3", "--origin").out.splitlines()
 
-    assert told[-1] == "3 texts too short to tell"
-    assert told[2].startswith('messages[3].content[0].text  "Successfully replaced 2 block(s) in')
-    assert told[3] == "  not said before on this branch"
-    assert "a line of it, 10 % (a match, no proof)" in told[-2]
+    assert told[-2:] == [
+        "1 text too short to tell: less than 12 characters, of an odd word less than 6",
+        "what matches is no proof that it comes from there",
+    ]
+    assert told[0].startswith('messages[3].content[0].text  "Successfully replaced 2 block(s) in')
+    assert told[1] == "  not said before on this branch"
+    assert "a line of it, 10 %: " in told[-3]
+
+
+def test_the_origins_of_very_many_texts_are_not_looked_for(ttdbg: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    texts = [f"the text {number}" for number in range(201)]
+    file.write_bytes(jsonl({"id": "aaaa", "parentId": None, "texts": texts}))
+
+    refused = (
+        "ttdbg: more than 200 texts stand there, too many to follow each back\n"
+        "hint: name less, such as a single message"
+    )
+    assert ttdbg("blame", file, "record.texts", "--origin") == (
+        2,
+        "",
+        f"{refused}\n",
+    )
+    assert ttdbg("blame", file, "record.texts[200]", "--origin").code == 0
 
 
 def test_an_origin_in_json_tells_what_matched(ttdbg: Ask) -> None:

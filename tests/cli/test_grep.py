@@ -57,7 +57,7 @@ def test_json_is_a_stream_of_hits_behind_a_header(ttdbg: Ask, kept: Kept):
 def test_nothing_found_is_exit_1(ttdbg: Ask):
     answer = ttdbg("grep", "zebra")
 
-    assert (answer.code, answer.out, answer.err) == (1, "", "0 found in 0 of 3 sessions\n")
+    assert (answer.code, answer.out, answer.err) == (1, "", "nothing found in 3 sessions\n")
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_sessions_are_counted_and_not_files(ttdbg: Ask, tmp_path: Path):
     shutil.copy(FIXTURES / "goose/sessions.db", place)
 
     for _ in range(2):
-        assert ttdbg("grep", "zebra").err == "0 found in 0 of 5 sessions\n"
+        assert ttdbg("grep", "zebra").err == "nothing found in 5 sessions\n"
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system cannot end it")
@@ -223,7 +223,10 @@ def test_all_sessions_of_a_database_are_searched_the_newest_first(ttdbg: Ask):
 
 # --- Conditions ----------------------------------------------------------------------------------
 
-SAMPLE = str(Path(__file__).parents[2] / "sample_sessions/pi.jsonl")
+SAMPLE, CLAUDE = (
+    str(Path(__file__).parents[2] / "sample_sessions" / name)
+    for name in ("pi.jsonl", "claude-code.jsonl")
+)
 
 
 def refs_in(out: str) -> list[str]:
@@ -239,6 +242,56 @@ def test_a_condition_finds_checkpoints_and_tells_what_they_say(ttdbg: Ask):
     for ref in refs_in(answer.out):
         shown = ttdbg("show", ref, "--json").json["checkpoint"]
         assert shown["summary"].split()[0] in answer.out
+
+
+def test_of_a_tool_that_is_asked_for_that_call_is_told_and_what_it_gave_back(ttdbg: Ask):
+    answer = ttdbg("grep", "--when", "tool=Read and row>20", CLAUDE)
+
+    assert (answer.code, answer.err) == (0, "2 found in 1 of 1 session\n")
+    assert answer.out == (
+        "A voucher that is late\n"
+        f"  {CLAUDE}#8c50  assistant  Read /home/dev/shop/tests/test_newsletters.py\n"
+        f"  {CLAUDE}#af0e  tool       File does not exist. Did you mean test_newsletter.py?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        (
+            "row=43 and (text~nowhere or text~with_suffix)",
+            (
+                ' fresh = self.path.with_suffix(".tmp") fresh.write_text(json.dumps(self.notes))'
+                " fresh.replace(self.pat…"
+            ),
+        ),
+        ("row=43 and not text~nowhere", "notekeeper/store.py"),
+    ],
+)
+def test_of_a_text_that_is_asked_for_it_is_told_what_matched(
+    ttdbg: Ask, condition: str, said: str
+):
+    answer = ttdbg("grep", "--when", condition, SAMPLE)
+
+    assert answer.out == f"Flaky autosave test\n  {SAMPLE}#8b74  assistant  {said}\n"
+
+
+def test_a_session_where_a_pattern_is_wanted_is_said_to_be_one(ttdbg: Ask):
+    answer = ttdbg("grep", SAMPLE, "no match")
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == (
+        f"ttdbg: {SAMPLE} is a session, where the PATTERN is wanted\n"
+        f"hint: `ttdbg grep 'no match' {SAMPLE}`; -e {SAMPLE} looks for the name itself\n"
+    )
+
+
+def test_the_name_of_a_session_is_a_pattern_with_a_place_to_look_in_or_behind_e(ttdbg: Ask):
+    own = Path("own.jsonl")
+    keep(own, pi_session("own", "see own.jsonl"), 10)
+
+    assert "see own.jsonl" in ttdbg("grep", own, ".").out
+    assert ttdbg("grep", "-e", own, "22222222").err == "nothing found in 1 session\n"
 
 
 @pytest.mark.parametrize(
@@ -339,8 +392,11 @@ def test_a_condition_that_makes_no_sense_is_refused(ttdbg: Ask, arguments: str):
 
 def test_that_a_condition_holds_nowhere_is_exit_1(ttdbg: Ask):
     answer = ttdbg("grep", "--when", "tool=nothing")
+    found, why = answer.err.splitlines()
 
-    assert (answer.code, answer.out, answer.err) == (1, "", "0 found in 0 of 3 sessions\n")
+    assert (answer.code, answer.out, found) == (1, "", "nothing found in 3 sessions")
+    assert why.startswith("hint: in the newest, ")
+    assert why.endswith(".jsonl: no tool is called here")
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system cannot end it")

@@ -324,3 +324,41 @@ def test_where_there_are_several_sessions_the_newest_is_taken_and_the_others_are
     out, err = capsys.readouterr()
     assert json.loads(out)["session"]["id"] == "two: x"
     assert err == ""
+
+
+def test_a_session_in_the_place_of_a_checkpoint_is_told_with_its_colon(
+    ttdbg: Ask, in_samples: Path
+):
+    file = in_samples / "langgraph.sqlite"
+    told = {
+        name: ttdbg(command, f"{file}#{name}").err.splitlines()[-2:]
+        for name, command in (("refund-7802", "show"), ("refund-7731", "blame"))
+    }
+
+    assert told == {
+        name: [
+            f"ttdbg: there is no checkpoint '{name}' in this session",
+            f"hint: that is a session: {file}#{name}:",
+        ]
+        for name in ("refund-7802", "refund-7731")
+    }
+
+
+@pytest.mark.parametrize("ref", ["row=3", "@", "@~1", "root", "label=a b"])
+def test_a_second_point_that_lacks_its_sign_is_told_with_it(ttdbg: Ask, file: Path, ref: str):
+    meant = f"'#{ref}'"
+
+    assert ttdbg("diff", f"{file}#root", ref) == (
+        3,
+        "",
+        f"ttdbg: cannot read {ref}: there is no such file\nhint: did you mean {meant}?\n",
+    )
+
+
+def test_a_file_that_is_called_as_a_ref_is_the_second_point(
+    ttdbg: Ask, file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(file.parent)
+    Path("row=3").write_bytes(BRANCHED)
+
+    assert ttdbg("diff", f"{file}#@", "row=3").code == 0

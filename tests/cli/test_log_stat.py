@@ -20,10 +20,10 @@ row 28 L53 Then take th…    12      4       3  1.5k   552   42.2k     10s   3.
 shared by several           16      4       1  1.3k   430   31.6k     13s   2.3s
 total                       50     14       4  5.5k  1.6k    155k     43s    11s
 
-tool          calls  errors  took  median  longest
-exec_command      9       3   10s    1.4s     3.1s  ████████████████████
-apply_patch       3          0.7s    0.2s     0.2s  █
-update_plan       2          0.4s    0.2s     0.2s  █
+tool          calls  errors  took  median  longest    where
+exec_command      9       3   10s    1.4s     3.1s  #row=42  ███████████████████
+apply_patch       3          0.7s    0.2s     0.2s  #row=20  █
+update_plan       2          0.4s    0.2s     0.2s   #row=8  █
 
 model          answers    in   out  cached
 gpt-5.2-codex       20  5.1k  1.5k    144k  ████████████████████
@@ -45,6 +45,26 @@ tokens over time, altogether
                                      ▃▅█████████████████████████████████████████
        0 ▃▅▅▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇███████████████████████████████████████████
          2026-03-30 07:41                                       2026-03-30 07:44
+"""
+
+STATES = """\
+14 checkpoints, 1 branch
+messages, tool calls and errors are not recorded one by one
+58m09s from first to last
+
+branch                                                                      rows
+row 14 @ L14 step 5 · completed · 21 messages · Nobody gets a letter twice    14
+"""
+COMMITS = """\
+6 checkpoints, 2 branches
+messages, tool calls and errors are not recorded one by one
+50d from first to last
+
+branch, its own part                          rows
+row 6 @ 2aec Merge branch 'newsletter-pause'     3
+row 4 4026 feat: Let a test skip the pause       1
+shared by several                                2
+total                                            6
 """
 
 
@@ -83,8 +103,14 @@ def test_json_has_the_same_under_a_key_of_its_own_beside_those_of_log(ttdbg, in_
         "seconds": 32.973,
         "median_seconds": 3.5585,
         "longest_seconds": 10.376,
+        "longest": "f90f382d",
     }
-    assert [each["model"] for each in stats["models"]] == ["coder-large", "coder-small", None]
+    assert [(each["model"], each["of_summaries"]) for each in stats["models"]] == [
+        ("coder-large", False),
+        ("coder-small", False),
+        (None, True),
+        (None, False),
+    ]
     assert stats["loops"] == []
 
 
@@ -106,6 +132,25 @@ def test_no_cost_is_told_where_the_file_has_none(ttdbg, in_samples):
     assert stats["total"]["cost"] is None
     assert {each["cost"] for each in stats["models"]} == {None}
     assert "$" not in ttdbg("log", in_samples / "claude-code.jsonl", "--stat").out
+
+
+def test_of_saved_states_and_commits_nothing_is_told_that_is_not_recorded(ttdbg, in_samples):
+    states = ttdbg("log", in_samples / "agent-state.jsonl", "--stat")
+    commits = ttdbg("log", in_samples / "shop.git", "--stat")
+    total = ttdbg("log", in_samples / "shop.git", "--stat", "--json").json["stats"]["total"]
+
+    assert states.out == STATES
+    assert commits.out == COMMITS
+    assert total == {
+        "checkpoints": 6,
+        "messages": None,
+        "calls": None,
+        "errors": None,
+        "tokens": None,
+        "cost": None,
+        "model_seconds": None,
+        "tool_seconds": None,
+    }
 
 
 def test_an_empty_file_has_statistics_of_nothing(ttdbg, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from builders import jsonl
 from hostile_files import ATTACK, SAMPLES, pi, said
 from rich.cells import cell_len
 from terminal import LINES, PIPE, plain, run, transgressions
+
+from tt_debugger.cli.commands import bisect, watch
 
 Ask = Callable[..., Any]
 PI = str(SAMPLES / "pi.jsonl")
@@ -98,7 +102,7 @@ def test_what_changed_inside_a_value_is_told_in_few_words(ttdbg: Ask, records: P
         return [each[18:].partition('  {"')[0].rstrip() for each in lines]
 
     assert told("/list") == [
-        "+ [1 item]",
+        "+ [1]",
         "~ 1 → 2 items",
         "~ 2 items, changed",
         "~ [2 items] → {x 2}",
@@ -241,7 +245,7 @@ def test_wrong_requests_are_refused(
     ("arguments", "said"),
     [
         (["usage.["], "'usage.[': the expression ends too soon (column 8)"),
-        (["tool=bash"], "'tool=bash': '=' is no operator of JMESPath"),
+        (["a.b=bash"], "'a.b=bash': '=' is no operator of JMESPath"),
         (["--when", "tool="], "'tool=': something is missing behind tool= (column 6)"),
         (["--when", ""], "'': "),
     ],
@@ -263,8 +267,8 @@ def test_an_expression_is_told_where_its_value_changes(ttdbg: Ask) -> None:
 
     assert told("messages[?isError].toolName") == [
         "+ []          ",
-        "~ 0 → 1 item  ",
-        "~ 1 → 0 items ",
+        "~ [] → [bash] ",
+        "~ [bash] → [] ",
     ]
     assert ttdbg("watch", PI, "usage.cost").out == ttdbg("watch", PI, "/usage/cost").out
     assert ttdbg("watch", PI, "usage.cost > 0.1", "--json").json["history"] == [
@@ -297,15 +301,101 @@ def test_a_condition_is_told_where_it_begins_and_ceases_to_hold(ttdbg: Ask) -> N
     }
 
 
-def test_what_happens_at_single_checkpoints_is_told_at_each(ttdbg: Ask) -> None:
-    failed = ttdbg("watch", f"{PI}#row=23", "--when", "error")
+@pytest.mark.parametrize("condition", ["error", "error and tokens>1", "error and jmes:model"])
+def test_what_happens_at_single_checkpoints_is_told_at_each(ttdbg: Ask, condition: str) -> None:
+    failed = ttdbg("watch", f"{PI}#row=23", "--when", condition)
 
     assert [each[:5] for each in failed.out.splitlines()] == ["f90f ", "e0e0 ", "3bb1 "]
     assert ttdbg("watch", PI, "--when", "tool=none") == (
         0,
         "",
-        "tool=none never holds on this branch\n",
+        (
+            "tool=none never holds on this branch\n"
+            "hint: no tool none here; there are bash, edit, read, write\n"
+        ),
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("$.usage.cost", "usage.cost"),
+        ("$", "@"),
+        (".usage.cost", "usage.cost"),
+        ("usage/cost", "usage.cost"),
+        ("#/usage/cost", "usage.cost"),
+        ("messages.1.role", "'messages[1].role'"),
+        ("messages/1/role", "'messages[1].role'"),
+        ("$['messages'][1].role", "'messages[1].role'"),
+        ("files/a-b.md", "'files.\"a-b.md\"'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["watch", "blame"])
+def test_a_path_in_another_language_is_told_as_it_is_written_here(
+    ttdbg: Ask, command: str, typed: str, meant: str
+) -> None:
+    answer = ttdbg(command, PI, typed)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"ttdbg: {typed!r}: ")
+    assert answer.err.splitlines()[-1] == f"hint: did you mean {meant}?"
+
+
+@pytest.mark.parametrize("command", ["watch", "blame"])
+def test_a_file_behind_what_is_asked_about_it_is_told_to_come_first(
+    ttdbg: Ask, command: str
+) -> None:
+    said = f"ttdbg: {PI} is a file, and model is none: the LOCATION comes first\nhint: ttdbg "
+
+    assert ttdbg(command, "model", PI) == (2, "", f"{said}{command} {PI} model\n")
+    assert ttdbg(command, "model", f"{PI}#@") == (2, "", f"{said}{command} '{PI}#@' model\n")
+
+
+def test_a_file_that_is_called_as_a_path_is_not_taken_for_the_location(
+    ttdbg: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model").write_bytes(b"")
+
+    assert ttdbg("watch", PI, "model").out.splitlines()[0].startswith("dde0  1 09:12:04")
+
+
+def test_of_a_long_id_both_ends_are_told_so_that_the_number_stays_in_sight(ttdbg: Ask) -> None:
+    told = ttdbg("watch", SAMPLES / "checkpoints.sqlite", "status").out.splitlines()
+
+    assert [re.split("  (?:step|schema)", each)[0].rstrip() for each in told] == [
+        'lette…2%3A11  1 09:02:11 ■ state    + "running"',
+        'lette…2%3A39  5 09:02:39 ■ state    ~ "running" → "paused"',
+        'lette…9%3A31  6 09:09:31 ■ state    ~ "paused" → "running"',
+        'lette…1%3A47 12 09:11:47 ■ state    ~ "running" → "awaiting_human"',
+        'lette…09%3A5 13 09:59:42 ■ state    ~ "awaiting_human" → "running"',
+        'lette…026-09 14 10:00:21 ■ state    ~ "running" → "completed"',
+    ]
+
+
+def test_of_a_text_that_changed_five_lines_are_told_or_all(ttdbg: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    texts = ("", "1\n2\n3\n4\n5\n6\n7\n8\n", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n")
+    lines = [
+        {"id": f"aaa{n}", "parentId": f"aaa{n - 1}" if n else None, "note": each}
+        for n, each in enumerate(texts)
+    ]
+    file.write_bytes(jsonl(*lines))
+
+    def told(*options: str) -> list[str]:
+        out = ttdbg("watch", file, "record.note", *options).out
+        return [each[16:].partition("  {")[0].strip() for each in out.splitlines()]
+
+    assert told() == [
+        '+ ""',
+        "~ 8 lines added, 0 removed",
+        *(f"+ {n}" for n in range(1, 6)),
+        "… 3 more lines",
+        "~ 6 lines added, 0 removed",
+        *(f"+ {n}" for n in range(9, 15)),
+    ]
+    assert told("--full")[2:10] == [f"+ {n}" for n in range(1, 9)]
+    assert "…" not in "".join(told("--full"))
 
 
 def test_a_file_that_holds_nothing_has_no_point_to_watch(ttdbg: Ask, tmp_path: Path) -> None:
@@ -365,3 +455,19 @@ def test_on_a_narrow_terminal_the_value_is_told_before_the_summary() -> None:
         'dde0  1 ◇ model    + "coder-small"  example/coder…',
         'a6c8 30 ◇ model    ~ "coder-small" → "coder-large"',
     ]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system cannot end it")
+def test_an_expression_that_takes_for_ever_is_given_up(
+    ttdbg: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(jsonl({"role": "user", "content": f"{'a' * 40}!"}))
+    for command in (watch, bisect):
+        monkeypatch.setattr(command, "LONGEST", 0.2)
+
+    for command in ("watch", "bisect"):
+        answer = ttdbg(command, file, "--when", "text~(a+)+$")
+
+        assert (answer.code, answer.out) == (2, "")
+        assert "'text~(a+)+$' takes more than 0.2 s for one checkpoint" in answer.err

@@ -7,7 +7,7 @@ from typing import Any
 
 from builders import memories, memory
 
-from tt_debugger.core.answers import NO_CALL, Answers, answers_of, runs_of
+from tt_debugger.core.answers import NO_CALL, Answers, answers_of
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice
 from tt_debugger.core.model import Head, Kind, Role
 from tt_debugger.core.tree import NO_ROW
@@ -179,10 +179,3 @@ def test_an_answer_is_of_the_model_it_names_else_of_the_one_that_the_state_names
     )
 
     assert answers.models == {1: "small", 2: "own", 4: "large", 7: "small"}
-
-
-def test_a_tree_is_walked_in_runs_of_rows_that_follow_each_other():
-    _, session = memory(memories("a b c d<b e f<a"))
-
-    assert [list(run) for run in runs_of(session)] == [[0, 1, 2], [3, 4], [5]]
-    assert list(runs_of(memory([])[1])) == []

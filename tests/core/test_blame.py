@@ -105,6 +105,23 @@ def test_a_summary_below_the_row_that_emptied_the_list_brings_back_what_was_ther
     ]
 
 
+def test_what_is_brought_back_may_have_half_a_character_in_it():
+    half = {"t": "\ud800"}
+    changes: dict[str, Sequence[Change]] = {
+        **TALK,
+        "d": [Append(MESSAGES, half)],
+        "s": [Splice(MESSAGES, 0, 4, ())],
+        "t": [Append(MESSAGES, "sum"), Append(MESSAGES, half)],
+    }
+    heads = {**COMPACTED, "t": Head(Kind.MESSAGE, Role.SYSTEM)}
+
+    assert told("a b c d s t", changes, heads) == [
+        "messages/0 t summed_up 3",
+        "messages/1/t t brought_back d",
+        "model a",
+    ]
+
+
 def test_what_moves_without_a_summary_is_said_to_have_moved():
     changes: dict[str, Sequence[Change]] = {**TALK, "x": [Drop((*MESSAGES, 0))]}
 

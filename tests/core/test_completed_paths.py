@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from strategies import json_values
 
-from tt_debugger.core.completed_paths import completed_paths, jmespath_of
+from tt_debugger.core.completed_paths import completed_paths
 from tt_debugger.core.expressions import JmesPath
-from tt_debugger.core.paths import value_at
+from tt_debugger.core.paths import jmespath_of, value_at
 
 STATE = {
     "model": "large",

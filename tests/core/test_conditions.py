@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from strategies import any_text, memory_records
 
 from tt_debugger.core.changes import Append, Change, LiveState, Put, Snapshot, Splice
-from tt_debugger.core.conditions import At, Condition, parse_condition
+from tt_debugger.core.conditions import At, ConditionError, parse_condition
 from tt_debugger.core.model import Head, Kind, Role, Session, Usage
 from tt_debugger.formats.shared.memory import MemoryRecord
 
@@ -141,6 +141,13 @@ def held(text: str) -> str:
         ("row<3", "ua"),
         ("row==4", "c"),
         ("step=2", "c"),
+        ("time>1970-01-01T00:01", "rb"),
+        ("time>='1970-01-01T00:00:14.5Z'", "arb"),
+        ("time < 1970-01-01T01:00:12+01:00", "u"),
+        ("model==`sonnet-4`", "u"),
+        ('model==`"sonnet-4"`', "u"),
+        ("cost>`0.1`", "b"),
+        ("messages", "uarcsxb"),
         ("step!=2", "u"),
         ("text~denied", "r"),
         ("text~DENIED", ""),
@@ -195,8 +202,10 @@ def test_not_binds_closer_than_and_than_or(text: str, names: str):
 
 READY = (
     "there are error, tool=, kind=, role=, model=, label=, text~ and, with any comparison, "
-    "cost, tokens, output, took, bytes, messages, row, step"
+    "cost, tokens, output, took, bytes, messages, row, step, time"
 )
+IN_UTC = "in UTC where no zone is named"
+IN_QUOTES = "(in quotes: a shell takes > for itself)"
 EQUAL = "; what is equal in JMESPath is written with =="
 
 
@@ -212,34 +221,14 @@ EQUAL = "; what is equal in JMESPath is written with =="
         ("(error", "the parenthesis is never closed (column 1)"),
         ("error)", "')' does not belong here (column 6)"),
         ("error error", "'error' does not belong here (column 7)"),
-        ("error && row=1", "'&&' joins no ready-made conditions; write 'and' (column 7)"),
-        ("row=1 || x", "'||' joins no ready-made conditions; write 'or' (column 7)"),
-        (
-            "text~permission denied",
-            "'denied' does not belong here; what has spaces in it is put in quotes (column 17)",
-        ),
-        ("tol=Bash", f"there is no condition tol= (is tool meant?), {READY}{EQUAL} (column 1)"),
-        (
-            "error and coast~x",
-            f"there is no condition coast~ (is cost meant?), {READY} (column 11)",
-        ),
-        ("zzz = 3", f"there is no condition zzz=, {READY}{EQUAL} (column 1)"),
         ("tool=", "something is missing behind tool= (column 6)"),
         ("label='' or error", "something is missing behind label= (column 7)"),
         ("text~", "something is missing behind text~ (column 6)"),
         ("text~'abc", "the quote ' is never closed (column 6)"),
-        (
-            "role=usr",
-            "there is no role 'usr'; there are: user, assistant, system, tool (column 6)",
-        ),
-        ("cost>abc", "'abc' is no number; one may end with a unit: k, M, G (column 6)"),
-        ("tokens>100,000", "'100,000' is no number; one may end with a unit: k, M, G (column 8)"),
-        ("took > 5k", "'5k' is no number; one may end with a unit: ms, s, m, h, d (column 8)"),
-        (
-            "tool>3",
-            "tool goes with =, ==, !=; for JMESPath over the state write jmes:tool (column 6)",
-        ),
-        ("text=a", "text goes with ~; for JMESPath over the state write jmes:text (column 6)"),
+        ("tokens>100,000", "'100,000' is no number: write 100000 (column 8)"),
+        ("cost>0,1", "'0,1' is no number: write 0.1 (column 6)"),
+        ("cost>0,125", "'0,125' is no number: write 0.125 (column 6)"),
+        ("model==`small", "the quote ` is never closed (column 8)"),
         ("text~(", "missing ), unterminated subpattern at position 0 (column 6)"),
         ("error and length(", "the expression ends too soon (column 18)"),
         ("entry: usage.", "the expression ends too soon (column 14)"),
@@ -259,35 +248,108 @@ def test_what_is_wrong_with_a_condition_is_said_with_its_column(text: str, compl
 
 
 @pytest.mark.parametrize(
-    ("text", "of_checkpoints", "happens", "state", "changes", "ready_made"),
+    ("text", "complaint", "hint"),
     [
-        ("error", 1, 1, 0, 0, 1),
-        ("kind=gap or took>3s", 1, 1, 0, 0, 1),
-        ("tool=bash", 1, 1, 0, 1, 1),
-        ("text~x", 1, 1, 0, 1, 1),
-        ("cost>1", 0, 0, 0, 0, 1),
-        ("messages>1", 0, 0, 1, 0, 1),
-        ("model=x", 0, 0, 1, 1, 1),
-        ("error and cost>1", 0, 1, 0, 0, 1),
-        ("entry: kind == 'gap'", 1, 1, 0, 0, 1),
-        ("entry: messages", 1, 1, 0, 1, 1),
-        ("entry: @", 1, 1, 0, 1, 1),
-        ("messages[?x]", 0, 0, 1, 1, 0),
-        ("jmes:model or not n", 0, 0, 1, 1, 0),
+        ("error && row=1", "'&&' joins no ready-made conditions (column 7)", "write 'and'"),
+        ("row=1 || x", "'||' joins no ready-made conditions (column 7)", "write 'or'"),
+        (
+            "text~permission denied",
+            "'denied' does not belong here (column 17)",
+            "what has spaces in it is put in quotes",
+        ),
+        ("tol=Bash", "no condition tol=; did you mean tool=? (column 1)", f"{READY}{EQUAL}"),
+        ("coast=3", "no condition coast=; did you mean cost=? (column 1)", f"{READY}{EQUAL}"),
+        ("errors=3", "no condition errors=; did you mean error? (column 1)", f"{READY}{EQUAL}"),
+        ("error and coast~x", "no condition coast~; did you mean cost>? (column 11)", READY),
+        ("zzz = 3", "no condition zzz= (column 1)", f"{READY}{EQUAL}"),
+        (
+            "role=usr",
+            "there is no role 'usr' (column 6)",
+            "there are user, assistant, system, tool",
+        ),
+        ("cost>abc", "'abc' is no number (column 6)", "a number may end with a unit: k, M, G"),
+        (
+            "took > 5k",
+            "'5k' is no number (column 8)",
+            "a number may end with a unit: ms, s, m, h, d",
+        ),
+        ("tool>3", "tool goes with =, ==, != (column 6)", "jmes:tool is the field of the state"),
+        ("text=a", "text goes with ~ (column 6)", "jmes:text is the field of the state"),
+        (
+            "time=2026-01-31",
+            "time goes with >, >=, <, <= (column 6)",
+            "jmes:time is the field of the state",
+        ),
+        (
+            "time>09:40",
+            "'09:40' is no time (column 6)",
+            f"write a date, or a date and a time of day: 2026-01-31T09:40, {IN_UTC}",
+        ),
+        (
+            "cost",
+            f"cost wants a comparison: 'cost>1' {IN_QUOTES} (column 1)",
+            "jmes:cost is the field of the state",
+        ),
+        (
+            "error and not (took)",
+            f"took wants a comparison: 'took>30s' {IN_QUOTES} (column 16)",
+            "jmes:took is the field of the state",
+        ),
+        (
+            "tool or error",
+            "tool wants a comparison: 'tool=NAME' (column 1)",
+            "jmes:tool is the field of the state",
+        ),
+        (
+            "text",
+            "text wants a comparison: 'text~denied' (column 1)",
+            "jmes:text is the field of the state",
+        ),
+        ("messages>", "something is missing behind messages> (column 10)", None),
+    ],
+    ids=lambda text: str(text)[:20],
+)
+def test_what_is_wrong_with_a_condition_has_a_hint(text: str, complaint: str, hint: str | None):
+    with pytest.raises(ConditionError) as raised:
+        parse_condition(text)
+
+    assert (str(raised.value), raised.value.hint) == (complaint, hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "of_checkpoints", "happens", "state", "changes", "expression"),
+    [
+        ("error", 1, 1, 0, 0, None),
+        ("kind=gap or took>3s", 1, 1, 0, 0, None),
+        ("tool=bash", 1, 1, 0, 1, None),
+        ("text~x", 1, 1, 0, 1, None),
+        ("cost>1", 0, 0, 0, 0, None),
+        ("messages>1", 0, 0, 1, 0, None),
+        ("model=x", 0, 0, 1, 1, None),
+        ("error and cost>1", 0, 1, 0, 0, None),
+        ("entry: kind == 'gap'", 1, 1, 0, 0, None),
+        ("entry: messages", 1, 1, 0, 1, None),
+        ("entry: @", 1, 1, 0, 1, None),
+        (" messages[?x] ", 0, 0, 1, 1, "messages[?x]"),
+        ("jmes: error", 0, 0, 1, 1, "error"),
+        ("(n > 1)", 0, 0, 1, 1, "n > 1"),
+        ("not n", 0, 0, 1, 1, None),
+        ("jmes:model or not n", 0, 0, 1, 1, None),
     ],
 )
-def test_a_condition_says_what_it_needs(
-    text: str, of_checkpoints: int, happens: int, state: int, changes: int, ready_made: int
+def test_a_condition_says_what_it_needs_and_which_expression_it_is(
+    text: str, of_checkpoints: int, happens: int, state: int, changes: int, expression: str | None
 ):
     asked = parse_condition(text)
+    found = asked.expression
 
     assert (
         asked.is_of_checkpoints,
         asked.happens,
         asked.needs_state,
         asked.needs_changes,
-        asked.is_ready_made,
-    ) == (of_checkpoints, happens, state, changes, ready_made)
+        None if found is None else found.text,
+    ) == (of_checkpoints, happens, state, changes, expression)
 
 
 def test_a_record_is_read_only_where_it_is_asked_for():
@@ -382,15 +444,14 @@ def test_following_is_asking_at_each_row(text: str, records: list[MemoryRecord])
 def test_any_text_is_a_condition_or_refused_in_words(text: str):
     session, _ = story()
     try:
-        condition: Condition | None = parse_condition(text)
+        condition = parse_condition(text)
     except ValueError as error:
-        told = (type(error), bool(str(error)))
+        told = bool(str(error)) and type(error) in {ValueError, ConditionError}
     else:
-        told = (ValueError, True)
-        if condition is not None:
-            condition.holds(At(session, 1, CHANGES["a"], {"messages": [CALL]}, dict))
+        told = True
+        condition.holds(At(session, 1, CHANGES["a"], {"messages": [CALL]}, dict))
 
-    assert told == (ValueError, True)
+    assert told
 
 
 def test_what_is_ready_made_does_not_load_jmespath():

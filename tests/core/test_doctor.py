@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import PI_HEADER, assistant, codes, jsonl, pi, user
 
-from tt_debugger.core.doctor import Examination, parents_first
+from tt_debugger.core.doctor import Examination
 from tt_debugger.core.findings import Code, Finding
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError, StoreError
@@ -107,7 +107,7 @@ def failing_at(debugger: Debugger, row: int, error: Exception) -> tuple[Finding,
         return ()
 
     examination = Examination(debugger.session, lambda _: b"", lambda _: (), changes)
-    for each in parents_first(debugger.session):
+    for each in debugger.session.order:
         examination.look_at(each)
     return examination.findings()
 
@@ -122,7 +122,7 @@ def test_where_replay_fails_is_told_once_and_not_again_for_what_follows(opened: 
         return ()
 
     examination = Examination(opened.session, lambda _: b"", lambda _: (), changes)
-    for row in parents_first(opened.session):
+    for row in opened.session.order:
         examination.look_at(row)
 
     assert [(each.code, each.checkpoint, each.hint) for each in examination.findings()] == [

@@ -31,6 +31,13 @@ def test_what_a_user_took_to_write_is_no_duration_and_a_first_row_took_no_time()
     assert durations(run((CALL, 5.0))) == [None]
 
 
+def test_what_lies_between_two_commits_is_no_duration():
+    commit = Kind.COMMIT, Role.ASSISTANT
+
+    assert durations(run((commit, 0.0), (commit, 9.0))) == [None, None]
+    assert seconds_taken(run((commit, 0.0), (commit, 9.0)), 1) is None
+
+
 def test_tools_that_ran_side_by_side_took_their_own_time_each_but_passed_it_once():
     told = run((USER, 0.0), (CALL, 2.0), (RESULT, 7.0), (RESULT, 5.0), (RESULT, 9.0))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
 from builders import memories, memory, replay_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -113,6 +114,45 @@ def test_the_texts_of_arguments_in_json_are_sought_one_by_one():
         (("m", "arguments"), "x"),
         (("m", "name"), "edit"),
     ]
+
+
+def test_of_json_that_holds_very_many_texts_it_is_sought_itself():
+    few, many = ([f"name {number}" for number in range(size)] for size in (50, 51))
+    texts = [msgspec.json.encode(each).decode() for each in (few, many)]
+
+    assert [text for _, text in texts_in(texts, ())] == [*few, texts[1]]
+
+
+def test_what_only_names_a_message_or_a_part_of_it_is_not_sought_unless_it_is_asked_for():
+    message = {
+        "role": "assistant",
+        "id": "msg_1",
+        "responseId": "resp_1",
+        "model": "coder-large",
+        "rawStopReason": "tool_calls",
+        "finish_reason": "tool_calls",
+        "response_metadata": {"model_name": "large"},
+        "content": [
+            {"type": "text", "text": "mend it", "said": "now"},
+            {"type": "tool_use", "id": "toolu_1", "input": {"id": "ticket 7", "type": "bug"}},
+        ],
+        "tool_call_id": "call_1",
+        "paid": "yes",
+    }
+
+    said = [
+        ("content", 0, "text"),
+        ("content", 0, "said"),
+        ("content", 1, "input", "id"),
+        ("content", 1, "input", "type"),
+        ("paid",),
+    ]
+    for path in (("messages", 3), ("values", "messages", 0)):
+        assert [place for place, _ in texts_in(message, path)] == [(*path, *each) for each in said]
+    assert list(texts_in("coder-large", ("messages", 3, "model"))) == [
+        (("messages", 3, "model"), "coder-large")
+    ]
+    assert list(texts_in({"id": "r-7"}, ("plan", 0))) == [(("plan", 0, "id"), "r-7")]
 
 
 def test_a_debugger_follows_the_texts_of_a_call_to_where_they_were_read():

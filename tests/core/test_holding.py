@@ -13,6 +13,7 @@ from strategies import memory_records
 
 from tt_debugger.core.changes import Append, Put
 from tt_debugger.core.conditions import At, parse_condition
+from tt_debugger.core.conditions.forms import Or
 from tt_debugger.core.holding import BATCH_ROWS, Occasions, occasions
 from tt_debugger.core.model import Head, Kind, Session
 from tt_debugger.core.search import Found
@@ -60,6 +61,7 @@ class Thirds:
         True,
     )
     following = Told
+    form = Or(())
 
     def holds(self, at: At) -> bool:
         return at.session.tree.depth(at.row) % 3 == 2
@@ -75,6 +77,8 @@ class Asked:
         False,
         False,
     )
+
+    form = Or(())
 
     def __init__(self) -> None:
         self.rows: list[int] = []

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_text, containers, json_values
 
-from tt_debugger.core.paths import Path, dotted, parse_pointer, pointer, value_at
+from tt_debugger.core.paths import (
+    Path,
+    dotted,
+    foreign_path,
+    jmespath_of,
+    parse_pointer,
+    pointer,
+    value_at,
+)
 
 text_keys = any_text.filter(lambda key: not (key.isascii() and key.isdecimal()))
 paths = st.lists(st.one_of(text_keys, st.integers(0, 10**6))).map(tuple)
@@ -72,3 +80,51 @@ def test_a_number_finds_a_key_of_an_object_that_looks_like_one():
 def test_a_place_that_is_not_there_is_a_key_error_that_names_it(path: Path, missing: str):
     with pytest.raises(KeyError, match=missing):
         value_at({"a": [1, 2], "t": "text", "n": None}, path)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("$.plan[1].status", ("plan", 1, "status")),
+        ("$", ()),
+        (".plan[1]", ("plan", 1)),
+        ("plan.1.status", ("plan", 1, "status")),
+        ("plan/1/status", ("plan", 1, "status")),
+        ("#/plan/1", ("plan", 1)),
+        ("$/plan/1", ("plan", 1)),
+        ("files/a-b.md", ("files", "a-b.md")),
+        ("$['a b'][\"c\"].d", ("a b", "c", "d")),
+        ('files."a/b.md"[0]', ("files", "a/b.md", 0)),
+        ("messages[-1].role", ("messages", -1, "role")),
+        ("a-b", ("a-b",)),
+        ("cost>0.1", None),
+        ("messages[?x]", None),
+        ("length(messages)", None),
+        ("a..b", None),
+        ("a b", None),
+        ("plan[1", None),
+        ("plan[*]", None),
+    ],
+)
+def test_a_path_in_another_language_is_read_where_it_is_one(text: str, path: Path | None):
+    assert foreign_path(text) == path
+
+
+names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]*", fullmatch=True)
+
+
+@given(st.lists(st.one_of(names, st.integers(0, 99)), min_size=1).map(tuple))
+def test_a_path_of_names_and_indexes_is_read_from_each_form_that_it_may_have(path: Path):
+    dots = ".".join(map(str, path))
+
+    assert foreign_path(f"${''.join(f'[{key!r}]' for key in path)}") == path
+    assert foreign_path(dots) == path
+    assert foreign_path(f"${pointer(path)}") == path
+    assert foreign_path(jmespath_of(path)) == path
+
+
+@given(any_text)
+def test_no_text_makes_reading_a_path_in_another_language_fail(text: str):
+    path = foreign_path(text)
+
+    assert path is None or isinstance(path, tuple)

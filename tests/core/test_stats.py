@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 
+import pytest
 from builders import session
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,8 +93,8 @@ def test_by_the_index_a_message_is_one_call_of_the_tool_that_it_is_named_after()
     stats = stats_of(told)
 
     assert stats.tools == (
-        ToolTally("bash", 1, 0, 4.0, 4.0, 4.0),
-        ToolTally("read", 1, 1, 0.5, 0.5, 0.5),
+        ToolTally("bash", 1, 0, 4.0, 4.0, 4.0, 1),
+        ToolTally("read", 1, 1, 0.5, 0.5, 0.5, 3),
     )
     assert not stats.has_bodies
 
@@ -120,27 +121,63 @@ def test_with_bodies_each_call_counts_with_the_time_and_the_failure_of_its_resul
     stats = stats_of(told, answers)
 
     assert stats.tools == (
-        ToolTally("read", 3, 0, 13.0, 6.5, 7.0),
-        ToolTally("bash", 2, 2, 11.0, 5.5, 7.0),
+        ToolTally("read", 3, 0, 13.0, 6.5, 7.0, 3),
+        ToolTally("bash", 2, 2, 11.0, 5.5, 7.0, 3),
     )
     assert stats.total.calls == 5
     assert stats.models == (ModelTally("m", 1, None, None),)
 
 
-def test_what_was_used_where_no_model_is_told_has_a_line_of_its_own():
+def test_of_results_that_took_equally_long_the_first_is_the_longest():
+    steps = {"c": call(0.0, "bash"), "r": result(4.0, "bash"), "d": call(5.0, "bash")}
+    told = session("c r d s", heads=steps | {"s": result(9.0, "bash")})
+
+    assert stats_of(told).tools == (ToolTally("bash", 2, 0, 8.0, 4.0, 4.0, 1),)
+
+
+def test_what_was_used_where_no_model_is_told_has_lines_of_its_own_summaries_another():
     told = session(
-        "m a k",
+        "b m a k c",
         heads={
+            "b": answer(0.0, used(1)),
             "m": Head(Kind.MODEL_CHANGE, None, "model", "p/small"),
             "a": answer(1.0, used(1, 2, cost=0.5)),
             "k": Head(Kind.COMPACTION, usage=used(7, cost=0.75)),
+            "c": Head(Kind.BRANCH_SUMMARY, usage=used(2, cost=0.25)),
         },
     )
 
     assert stats_of(told).models == (
-        ModelTally(None, 0, used(7, cost=0.75), 0.75),
+        ModelTally(None, 0, used(9, cost=1.0), 1.0, is_of_summaries=True),
         ModelTally("p/small", 1, used(1, 2, cost=0.5), 0.5),
+        ModelTally(None, 1, used(1), None),
     )
+
+
+def test_a_commit_of_an_agent_is_no_answer_and_took_no_time():
+    commits = {
+        name: Head(Kind.COMMIT, Role.ASSISTANT, time=time)
+        for name, time in (("a", 0.0), ("b", 9.0))
+    }
+
+    stats = stats_of(session("a b", heads=commits))
+
+    assert (stats.total, stats.models, stats.seconds) == (Tally(2), (), 9.0)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "is_of_states"),
+    [
+        ((Kind.SNAPSHOT, Kind.SNAPSHOT), True),
+        ((Kind.COMMIT, Kind.LABEL), True),
+        ((Kind.SUPER_STEP, Kind.MESSAGE), False),
+        ((Kind.CUSTOM, Kind.SETTING), False),
+    ],
+)
+def test_whole_states_without_messages_are_told_apart(kinds, is_of_states):
+    heads = dict(zip("ab", map(Head, kinds), strict=True))
+
+    assert stats_of(session("a b", heads=heads)).is_of_states is is_of_states
 
 
 def test_the_time_of_a_branch_is_that_between_its_first_and_its_last_time():

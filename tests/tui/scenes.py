@@ -134,6 +134,8 @@ SCENES = (
     Scene("watch", ("w", *"model", "enter", "w", *"usage.cost", "enter", "R", "r"), "row=50"),
     Scene("watch-ask", ("w", *"usage."), "row=50"),
     Scene("watch-condition", ("w", *"messages>10", "enter", "r"), "row=50"),
+    Scene("blame", ("3", "tab", "g", "enter", "G"), "@"),
+    Scene("stats", ("t",)),
     Scene("filters", ("v",), "row=50"),
     Scene("go-to", ("colon", *"label=dead"), "row=50"),
     Scene("palette", ("ctrl+p", *"branch"), "row=50"),

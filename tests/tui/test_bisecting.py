@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from builders import PI_HEADER, jsonl, pi, user
 from textual.pilot import Pilot
-from tui.driving import drive, press, said, seen, settled, tree
+from tui.driving import SAMPLES, drive, press, said, seen, settled, tree
 from writers import append, in_place
 
-from tt_debugger.core.bisect import Bisection, Verdict
+from tt_debugger.core.bisect import Bisection, Stand, Verdict
 from tt_debugger.errors import CannotReadError
 from tt_debugger.tui.bisecting import Bisected
 from tt_debugger.tui.widgets.bars import BottomBar
@@ -109,6 +109,26 @@ def test_what_is_known_is_drawn_in_the_graph_and_in_the_tree(path: Path, size):
         assert range_line(pilot).split()[-1].strip("+") == ""
 
     drive(script, path, size=size)
+
+
+@pytest.mark.parametrize(
+    ("location", "lines"),
+    [(SAMPLES / "pi.jsonl", 3), (SAMPLES / "checkpoints.sqlite", 2)],
+    ids=["with tokens", "without"],
+)
+def test_in_a_low_terminal_the_graph_leaves_the_tree_its_room(location: Path, lines: int):
+    async def script(pilot: Pilot) -> None:
+        height = tree(pilot).size.height
+        await press(pilot, "w", *"length(messages)", "enter", *BY_HAND)
+        assert tree(pilot).size.height == height - lines
+        scrubber = pilot.app.screen.scrubber
+        assert "no token counts" not in seen(pilot)
+        marks = scrubber.render_line(scrubber.size.height - 1).text
+        assert "▲" in marks
+        await press(pilot, "escape")
+        assert tree(pilot).size.height == height
+
+    drive(script, location, size=SMALL)
 
 
 def test_any_row_of_the_branch_may_be_judged_and_a_verdict_changed(path: Path):
@@ -245,8 +265,7 @@ def test_a_condition_is_tested_and_the_cursor_goes_where_it_holds_first(path: Pa
         await asked(pilot, "messages>10")
         assert row(pilot) == 11
         assert standing(pilot) == (
-            "bisect: row 11 is the first where messages>10 holds (6 of 32 tested); Esc ends; "
-            "taken to hold on from there"
+            "bisect: messages>10 holds from row 11 on, if it lasts (6 of 32 tested); Esc ends"
         )
         assert "+ first bad" in line_of(pilot, 11)
         await press(pilot, "alt+left")
@@ -271,9 +290,50 @@ def test_where_a_condition_holds_nowhere_that_is_said(path: Path):
             "bisect: there is none where error holds (32 of 32 tested); Esc ends"
         )
         await asked(pilot, "messages>100")
-        assert "row 32, the last one, is none where messages>100 holds (1 of 32" in standing(pilot)
+        assert standing(pilot) == (
+            "bisect: there is none where messages>100 holds (32 of 32 tested); Esc ends"
+        )
 
     drive(script, path)
+
+
+@pytest.mark.parametrize(
+    ("condition", "first", "until", "tested"),
+    [
+        ("messages>4 and messages<=9", 5, 9, 11),
+        ("messages=32 or messages=5", 5, 5, 7),
+        ("messages<4", 1, 3, 5),
+        ("messages<32", 1, 31, 33),
+    ],
+)
+def test_what_does_not_hold_at_the_last_row_is_looked_for_in_each(
+    path: Path, condition: str, first: int, until: int, tested: int
+):
+    append(path, entries(33, 34))
+
+    async def script(pilot: Pilot) -> None:
+        await asked(pilot, condition)
+        assert row(pilot) == first
+        assert standing(pilot) == (
+            f"bisect: row {first} is the first where {condition} holds, until row {until} "
+            f"({tested} of 33 tested); Esc ends"
+        )
+        stands = pilot.app.screen._judged.stands
+        above, below = [Stand.GOOD] * (first - 1), [Stand.BAD] * (until - first)
+        # Of the rows behind nothing is known.
+        assert [*stands] == [*above, Stand.LEFT, *below, *[0] * (33 - until)]
+
+    drive(script, path)
+
+
+def test_of_the_rows_behind_one_at_which_something_happens_nothing_is_known():
+    async def script(pilot: Pilot) -> None:
+        await asked(pilot, "error")
+        stands = pilot.app.screen._judged.stands
+        assert (stands[5], {*stands[6:]}) == (Stand.LEFT, {0})
+        assert "+ " not in line_of(pilot, 7)
+
+    drive(script, ref="row=6")
 
 
 def test_what_is_no_condition_is_said_and_can_be_mended(path: Path):
@@ -282,6 +342,19 @@ def test_what_is_no_condition_is_said_and_can_be_mended(path: Path):
         assert "something is missing behind messages>" in seen(pilot)
         await press(pilot, "3", "0", "enter")
         assert row(pilot) == 31
+
+    drive(script, path)
+
+
+@pytest.mark.parametrize("key", ["+", "-", "0"])
+def test_a_key_that_judges_is_not_taken_where_a_condition_is_asked_for(path: Path, key: str):
+    async def script(pilot: Pilot) -> None:
+        await press(pilot, "B")
+        assert "or just Enter: you judge row by row" in seen(pilot)
+        await press(pilot, key, "enter")
+        assert "leave this empty: Enter first, then + and -" in seen(pilot)
+        await press(pilot, "backspace", "enter")
+        assert standing(pilot).startswith("bisect: 32 of 32 left")
 
     drive(script, path)
 

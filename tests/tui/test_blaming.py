@@ -136,7 +136,13 @@ def test_o_goes_to_where_a_text_was_first_said():
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        (("messages", 3, "role"), "too short to tell where it was first said"),
+        (
+            ("messages", 3, "role"),
+            (
+                "too short to tell where it was first said:"
+                " less than 12 characters, of an odd word less than 6"
+            ),
+        ),
         (("usage", "cost"), "there is no text here"),
         (("messages", 3, "content", 0, "text"), "not said before on this branch"),
     ],

@@ -13,6 +13,7 @@ from tui.driving import SAMPLES, choices, drive, place, press, said, seen, settl
 
 from tt_debugger.core.filters import Filter, Where
 from tt_debugger.tui.loader import Searched, Selected
+from tt_debugger.tui.screens.chooser import ChooserScreen
 from tt_debugger.tui.screens.prompt import LineScreen
 from tt_debugger.tui.widgets.checkpoint_tree import CheckpointTree
 
@@ -141,6 +142,29 @@ def test_a_filter_shows_the_rows_alone_at_which_a_condition_holds():
     drive(script, ref="row=6")
 
 
+@pytest.mark.parametrize(
+    ("typed", "first", "count"),
+    [
+        ("cost>0.05", "where cost>0.05 holds", 31),
+        ("kind=compaction", "where kind=compaction holds", 1),
+        ("last_error", "where last_error holds", None),
+        ("error", "errors", 4),
+        ("tools", "no tools", None),
+        ("cost>", None, None),
+    ],
+)
+def test_in_the_choice_of_filters_a_condition_may_be_typed(typed, first, count):
+    async def script(pilot):
+        await press(pilot, "v", *typed)
+        assert [each.text for each in choices(pilot)][:1] == ([] if first is None else [first])
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, ChooserScreen) == (first is None)
+        if count is not None:
+            assert pilot.app.screen._outline.mask.count(1) == count
+
+    drive(script)
+
+
 def test_a_condition_of_the_state_shows_all_rows_at_which_it_holds():
     async def script(pilot):
         await press(pilot, "v", *"where a cond", "enter", *"length(messages) >= 16", "enter")
@@ -237,3 +261,20 @@ def test_one_comes_back_to_the_filter_one_left(tmp_path):
         assert "where error shows 4" in place(pilot)
 
     drive(script, folder)
+
+
+def test_what_a_filter_hides_is_found_still_once_the_session_has_grown(tmp_path: Path):
+    lines = (SAMPLES / "pi.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "pi.jsonl"
+    path.write_bytes(b"".join(lines[:40]))
+
+    async def script(pilot):
+        await look_for(pilot, "when error")
+        await press(pilot, "V")
+        assert pilot.app.screen._filter is Filter.NO_TOOLS
+        path.write_bytes(b"".join(lines))
+        await until(pilot, lambda: len(pilot.app.screen._session) == len(lines) - 1)
+        await until(pilot, lambda: pilot.app.screen.finder.is_done)
+        assert pilot.app.screen.finder.said(0) == "when error: 4 found (n N next, Esc ends)"
+
+    drive(script, path, ref="row=3")

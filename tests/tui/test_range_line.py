@@ -54,6 +54,16 @@ def test_a_narrow_line_has_no_name_and_signs_alone():
     assert line(14, c=Verdict.GOOD, g=Verdict.BAD) == " ----????+  + "
 
 
+def test_beside_a_watched_value_it_begins_where_the_graph_does():
+    shown = session("a b c d")
+    judged = Judged(stands(Bisection.of((0, 1, 2, 3)), 4), {}, 3, None, 4)
+    widget = RangeLine(ANSI)
+    widget.update_from(scrub_index(shown), judged)
+    assert widget.text(75).plain.startswith(" ???")
+    widget.update_from(scrub_index(shown), judged, is_watching=True)
+    assert widget.text(75).plain.startswith(" bisect ???")
+
+
 def test_where_nothing_is_known_the_line_is_blank():
     widget = RangeLine(ANSI)
     widget.update_from(None, None)

@@ -18,8 +18,20 @@ def lines(pilot) -> list[str]:
 
 async def to_line(pilot, begin: str) -> None:
     """Put the cursor on the line that begins so."""
-    number = next(n for n, line in enumerate(lines(pilot)) if line.startswith(begin))
-    await press(pilot, "g", *("j",) * number)
+    place = next(n for n, line in enumerate(lines(pilot)) if line.startswith(begin))
+    await press(pilot, "g")
+    while pilot.app.screen.lines.cursor_place < place:
+        await press(pilot, "j")
+
+
+async def places(pilot, key: str) -> list[int]:
+    """Give where the cursor is, and where a key takes it one time after the other."""
+    found = [pilot.app.screen.lines.cursor_place]
+    while True:
+        await press(pilot, key)
+        if pilot.app.screen.lines.cursor_place == found[-1]:
+            return found
+        found.append(pilot.app.screen.lines.cursor_place)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -53,9 +65,9 @@ def test_the_lines_are_those_of_the_command_line(capsys):
     assert shown == capsys.readouterr().out.splitlines()
 
 
-def test_enter_on_a_branch_goes_to_its_leaf_and_on_a_loop_to_where_it_begins():
+def test_enter_goes_to_the_leaf_of_a_branch_the_longest_of_a_tool_and_where_a_loop_begins():
     async def script(pilot):
-        for begin, row in (("row 28", 27), ("loop:", 13)):
+        for begin, row in (("exec_command", 41), ("row 28", 27), ("loop:", 13)):
             await press(pilot, "t")
             await to_line(pilot, begin)
             await press(pilot, "enter")
@@ -71,7 +83,7 @@ def test_other_lines_lead_nowhere_and_say_so():
     async def script(pilot):
         await press(pilot, "t", "enter")
         assert isinstance(pilot.app.screen, StatsScreen)
-        assert said(pilot) == "only branches and loops lead to a row"
+        assert said(pilot) == "only branches, tools and loops lead to a row"
 
     drive(script, CODEX)
 
@@ -79,15 +91,34 @@ def test_other_lines_lead_nowhere_and_say_so():
 def test_the_cursor_goes_to_both_ends_and_by_pages_and_stays_in_view():
     async def script(pilot):
         await press(pilot, "t", "G")
-        last = len(lines(pilot)) - 1
+        last = lines(pilot).index("tokens over time, altogether")
         assert pilot.app.screen.lines.cursor_place == last
-        assert lines(pilot)[last].strip() in seen(pilot)
+        assert lines(pilot)[last] in seen(pilot)
+        assert lines(pilot)[-1].strip() in seen(pilot)
         await press(pilot, "j")
         assert pilot.app.screen.lines.cursor_place == last
         await press(pilot, "pageup")
         assert 0 < pilot.app.screen.lines.cursor_place < last
         await press(pilot, "g", "k")
         assert pilot.app.screen.lines.cursor_place == 0
+
+    drive(script, CODEX, size=(80, 24))
+
+
+def test_the_cursor_passes_blank_lines_and_pictures_both_ways():
+    async def script(pilot):
+        await press(pilot, "t")
+        found = lines(pilot)
+        down = await places(pilot, "j")
+        passed = set(range(down[-1])) - set(down)
+        assert [found[place] for place in down[-3:]] == [
+            next(line for line in found if line.startswith("loop:")),
+            "context in tokens, over all rows; ◆ 1 compaction",
+            "tokens over time, altogether",
+        ]
+        pictures = range(down[-2] + 1, down[-1])
+        assert passed == {n for n, line in enumerate(found) if not line} | set(pictures)
+        assert await places(pilot, "k") == down[::-1]
 
     drive(script, CODEX, size=(80, 24))
 

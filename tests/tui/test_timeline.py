@@ -9,7 +9,7 @@ from tui.driving import drive, inspector_text, press, settled, tree
 
 from tt_debugger.errors import CannotReadError, UnknownRefError
 from tt_debugger.tui.app import TtdbgApp
-from tt_debugger.tui.keys import HELP, TIMELINE
+from tt_debugger.tui.keys import COMPARE, EXPORT, FORK, HELP, SESSIONS, STATS, TIMELINE, UNDO
 from tt_debugger.tui.loader import RowInspected
 from tt_debugger.tui.screens.help import HelpScreen
 from tt_debugger.tui.screens.timeline import TimelineScreen
@@ -192,7 +192,7 @@ def test_help_names_every_key_of_the_table():
         await press(pilot, "question_mark")
         assert isinstance(pilot.app.screen, HelpScreen)
         keys = pilot.app.screen.query_one(Lines)
-        keys._reach(100)
+        keys._reach(200)
         text = "\n".join(keys.plain_lines)
         for key in pilot.app.screen._keys:
             assert key.title in text
@@ -200,6 +200,26 @@ def test_help_names_every_key_of_the_table():
         assert isinstance(pilot.app.screen, TimelineScreen)
 
     drive(script, size=(80, 24))
+
+
+def test_in_80_columns_help_has_one_line_for_each_key():
+    async def script(pilot):
+        screen = pilot.app.screen
+        for table in (TIMELINE, SESSIONS, COMPARE, STATS, EXPORT, FORK, UNDO):
+            shown = HelpScreen(table, screen._palette, screen._glyphs)
+            await pilot.app.push_screen(shown)
+            await pilot.pause()
+            keys = shown.query_one(Lines)
+            keys._reach(300)
+            wrapped = [line.plain.strip() for line in keys._wrapped]
+            assert [each.title for each in table if not _ends_with(wrapped, each)] == []
+            await press(pilot, "escape")
+
+    drive(script, size=(80, 24))
+
+
+def _ends_with(lines, key):
+    return any(line.startswith(key.shown) and line.endswith(key.title) for line in lines)
 
 
 @pytest.mark.parametrize(("screen", "keys"), [(TimelineScreen, TIMELINE), (HelpScreen, HELP)])

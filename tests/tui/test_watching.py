@@ -135,10 +135,29 @@ def test_at_the_first_and_the_last_change_it_is_said_that_there_is_none():
         await press(pilot, "r")
         assert said(pilot) == "usage.cost: not written before row 3"
         await press(pilot, "R", "r")
-        assert said(pilot) == "usage.cost: not written before row 5"
+        assert said(pilot) == "usage.cost: first set at row 5"
         await press(pilot, "G", "R")
         assert said(pilot) == "usage.cost: does not change after row 63 on this branch"
         assert tree(pilot).cursor_row == 62
+
+    drive(script, ref="row=3")
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("messages>3", "messages>3: first holds at row 6"),
+        ("usage.[cost]", "usage.[cost]: first set at row 5"),
+    ],
+)
+def test_what_is_worked_out_is_not_said_to_be_written(text, first):
+    async def script(pilot):
+        await watch(pilot, text)
+        assert watched(pilot)[-1].startswith("  no change up to here · next at row")
+        await press(pilot, "r")
+        assert said(pilot) == f"{text}: no change before row 3"
+        await press(pilot, "R", "r")
+        assert said(pilot) == first
 
     drive(script, ref="row=3")
 

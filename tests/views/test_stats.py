@@ -78,11 +78,66 @@ def test_ascii_glyphs_draw_all_of_it_in_ascii():
 
 
 def test_of_a_blank_session_only_the_counts_are_told():
-    told = session("a")
+    told = session("a", heads={"a": Head(Kind.CUSTOM)})
 
     assert lines(stats_of(told))[:2] == [
         "1 checkpoint, 1 branch, 0 messages, 0 tool calls, 0 errors",
         "by the index alone: of each message the first call",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("failed", "said"),
+    [
+        (False, ["2 checkpoints, 1 branch", "messages, tool calls and errors"]),
+        (True, ["2 checkpoints, 1 branch, 1 error", "messages and tool calls"]),
+    ],
+)
+def test_of_whole_states_what_is_not_recorded_one_by_one_is_named_and_not_counted(failed, said):
+    states = {"a": Head(Kind.SNAPSHOT), "b": Head(Kind.SNAPSHOT, failed=failed)}
+    counts, names = said
+
+    found = lines(stats_of(session("a b", heads=states), Answers([], [], {})))
+
+    assert found[:2] == [counts, f"{names} are not recorded one by one"]
+
+
+def test_a_tool_leads_to_where_it_took_the_longest_and_blanks_and_pictures_are_passed():
+    view = StatsView(ANSI, ASCII, str)
+    heads = {
+        "c": Head(Kind.TOOL_CALL, Role.ASSISTANT, "ls", time=0.0, usage=Usage(8, total=8)),
+        "r": Head(Kind.TOOL_RESULT, Role.TOOL, "ls", time=2.0),
+    }
+
+    found = list(view.lines(stats_of(session("c r", heads=heads), Answers([], [], {}))))
+    by_index = list(view.lines(stats_of(session("c r", heads=heads))))
+
+    (tool,) = (each for each in by_index if each.text.plain.startswith("ls "))
+    assert (tool.text.plain.split()[:7], tool.row) == (
+        ["ls", "1", "2.0s", "2.0s", "2.0s", "#row=2", "#" * 20],
+        1,
+    )
+    assert [each.text.plain for each in found if not each.is_passed] == [
+        "2 checkpoints, 1 branch, 2 messages, 0 tool calls, 0 errors",
+        "8 tokens: 8 in",
+        "2.0s from first to last, 2.0s for tools",
+        "branch      rows  messages  in  out  cached  tools",
+        "row 2 @ 1      2         2   8    0       0   2.0s",
+        "context in tokens, over all rows",
+        "tokens over time, altogether",
+    ]
+
+
+def test_what_summaries_used_has_a_name():
+    summary = Head(Kind.COMPACTION, usage=Usage(10, 5, total=15, cost=0.25))
+    told = session("a b", heads={"a": summary, "b": Head(Kind.MESSAGE, Role.ASSISTANT)})
+
+    found = lines(stats_of(told))
+
+    begin = found.index("model                      answers  in  out  cached     cost")
+    assert found[begin + 1 : begin + 3] == [
+        "compactions and summaries           10    5       0  $0.2500  ██████████████████",
+        "no model told                    1",
     ]
 
 

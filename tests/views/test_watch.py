@@ -17,9 +17,8 @@ from tt_debugger.core.model import Head, Kind, Role
 from tt_debugger.core.paths import Key
 from tt_debugger.core.text import acting
 from tt_debugger.core.watch import Moment
-from tt_debugger.views.changes import MOST_LINES
 from tt_debugger.views.palette import ANSI, ASCII, UNICODE, Glyphs
-from tt_debugger.views.watch import Brief, HistoryView, Told, told
+from tt_debugger.views.watch import FEW_LINES, Brief, HistoryView, Told, told
 
 UNSET = msgspec.UNSET
 HEADS = {
@@ -85,16 +84,29 @@ def test_where_it_is_narrow_the_summary_goes_first_and_then_the_time():
 @pytest.mark.parametrize(
     ("old", "new", "keys", "words"),
     [
-        ([], [1], (), ["~ 0 → 1 item"]),
-        ([1, 2], [1], (), ["~ 2 → 1 item"]),
-        ([1, 2], [2, 1], (), ["~ 2 items, changed"]),
-        ([1, 2], [1, 3], (1,), ["~ 2 items, changed: [1]"]),
-        ([1] * 9, [2] * 9, tuple(range(5)), ["~ 9 items, changed: [0], [1], [2], …"]),
-        ([1], None, (), ["~ [1 item] → null"]),
-        ({"a": 1}, [1], (), ["~ {a 1} → [1 item]"]),
+        ([], [1], (), ["~ [] → [1]"]),
+        ([], [{"x": 0}], (), ["~ 0 → 1 item"]),
+        ([1, 2], [1], (), ["~ [1, 2] → [1]"]),
+        ([[0], 2], [[0]], (), ["~ 2 → 1 item"]),
+        ([1, 2], [2, 1], (), ["~ [1, 2] → [2, 1]"]),
+        ([[0], 2], [2, [0]], (), ["~ 2 items, changed"]),
+        ([[0], 2], [[0], 3], (1,), ["~ 2 items, changed: [1]"]),
+        (["done", "to do"], ["done"] * 2, (1,), ["~ [done, to do] → [done, done]"]),
+        (
+            [1, "1", "a, b", "", None, "null", True, "…"],
+            [1],
+            (),
+            ['~ [1, "1", "a, b", "", null, "null", true, "…"] → [1]'],
+        ),
+        (["word"] * 14, [*["word"] * 12, "b", "c"], (), ["~ [12] word → b, [13] word → c"]),
+        (["word"] * 14, ["word"] * 15, (), ["~ 14 → 15 items"]),
+        ([1] * 21, [2] * 21, (20,), ["~ 21 items, changed: [20]"]),
+        ([1] * 99, [2] * 99, tuple(range(5)), ["~ 99 items, changed: [0], [1], [2], …"]),
+        ([1], None, (), ["~ [1] → null"]),
+        ({"a": 1}, [1], (), ["~ {a 1} → [1]"]),
         ({"n": 1, "f": 0.5}, {"n": 3, "f": 0.75}, ("n", "f"), ["~ n +2, f +0.25"]),
         ({"n": 9000}, {"n": 1}, ("n",), ["~ n -8,999"]),
-        ({"a": 1}, {"b": [1, 2]}, ("a", "b"), ["~ -a, +b [2 items]"]),
+        ({"a": 1}, {"b": [1, 2]}, ("a", "b"), ["~ -a, +b [1, 2]"]),
         ({"a": [1], "b": {}}, {"a": [], "b": {"c": 1}}, ("a", "b"), ["~ a 1 → 0 items, b"]),
         ({"a": [1]}, {"a": [2]}, ("a",), ["~ a"]),
         ({"a": True}, {"a": "x"}, ("a",), ['~ a true → "x"']),
@@ -119,8 +131,8 @@ def test_of_many_lines_the_first_are_told():
 
     assert lines[1].startswith("b 2 01:00:05 ▸ bash     ~ 50 lines added, 0 removed")
     assert [each.strip() for each in lines[2:]] == [
-        *(f"+ {number}" for number in range(MOST_LINES)),
-        f"… {50 - MOST_LINES} more lines",
+        *(f"+ {number}" for number in range(FEW_LINES)),
+        f"… {50 - FEW_LINES} more lines",
     ]
 
 
@@ -147,10 +159,10 @@ def test_what_is_kept_of_a_moment_is_not_what_the_next_one_writes_to():
 
     assert (first.old, first.new) == (
         UNSET,
-        Brief("{a […], n 1}", 2, False, members={"a": Brief("[1 item]", 1, True), "n": 1}),
+        Brief("{a […], n 1}", 2, False, members={"a": Brief("[1]", 1, True, items=(1,)), "n": 1}),
     )
     assert second == Told(1, first.new, second.new, False, ("a", "n"))
-    assert second.new.members == {"a": Brief("[2 items]", 2, True), "n": 2}
+    assert second.new.members == {"a": Brief("[1, 2]", 2, True, items=(1, 2)), "n": 2}
 
 
 @given(st.lists(json_values, min_size=1, max_size=4), st.sampled_from((None, 30, 45, 80, 120)))

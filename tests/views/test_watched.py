@@ -36,6 +36,10 @@ def lines(*watched: Seen, width: int = 60, is_brief: bool = False, glyphs=UNICOD
             Seen("x", None, next=6),
             ["  x  not there", "  not written up to here · next at row 7"],
         ),
+        (
+            Seen("cost>1", "no", next=6, is_place=False),
+            ["  cost>1  no", "  no change up to here · next at row 7"],
+        ),
         (Seen("x", "1", percent=0, is_unknown=True), ["  x  1", "  its changes cannot be read"]),
         (Seen("x", "1", percent=34), ["  x  1", "  looking for its changes: 34%"]),
         (Seen("error", "yes", "~", last=5, happens=True), ["~ error  yes", "  happens here"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -10,9 +11,10 @@ from functools import partial
 import click
 
 from tt_debugger.cli import output
-from tt_debugger.core.refs import Fragment, parse_fragment
-from tt_debugger.debugger import Debugger, exists, split_location
+from tt_debugger.core.refs import Fragment, is_ref, parse_fragment
+from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError, UsageError
+from tt_debugger.opening import exists, split_location
 from tt_debugger.storage.map_files import MAP
 from tt_debugger.storage.stdin import STDIN
 
@@ -110,6 +112,7 @@ def two_points(a: str, b: str) -> Generator[tuple[tuple[Debugger, int], tuple[De
     Two points of one session are given with one debugger, so that they stand in one tree.
     """
     path, fragment = located(a)
+    _refuse_bare_ref(b)
     other_path, other = (path, parse_fragment(b[1:])) if b[:1] == "#" else located(b)
     with ExitStack() as stack:
         mine = theirs = _opened(stack, path, fragment.session)
@@ -118,6 +121,15 @@ def two_points(a: str, b: str) -> Generator[tuple[tuple[Debugger, int], tuple[De
             if other_path == path and theirs.session.id == mine.session.id:
                 theirs = mine
         yield (mine, mine.point(fragment)), (theirs, theirs.point(other))
+
+
+def _refuse_bare_ref(text: str) -> None:
+    """Refuse a ref that lacks its #, so that it reads as the name of a file that is not there."""
+    if "#" not in text and not exists(text) and is_ref(text):
+        raise CannotReadError(
+            f"cannot read {text}: there is no such file",
+            f"did you mean {shlex.quote(f'#{text}')}?",
+        )
 
 
 def _opened(stack: ExitStack, path: str, session: str | None) -> Debugger:

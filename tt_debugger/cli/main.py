@@ -17,8 +17,8 @@ import click
 from tt_debugger import __version__
 from tt_debugger.cli import commands, output
 from tt_debugger.cli.arguments import map_option, shielded, with_map
-from tt_debugger.debugger import exists
 from tt_debugger.errors import TtdbgError, UsageError
+from tt_debugger.opening import exists
 
 PROGRAM = "ttdbg"
 COMPLETION = "_TTDBG_COMPLETE"
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = output.fail(error)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else PROGRAM
-        hint = _hint_for_path(error) or f"see `{command} --help`"
+        hint = _hint_for_path(error) or _hint_for_condition(error) or f"see `{command} --help`"
         code = output.fail(UsageError(error.format_message(), hint))
     except (click.Abort, KeyboardInterrupt):
         code = INTERRUPTED
@@ -130,6 +130,21 @@ def _hint_for_path(error: click.UsageError) -> str | None:
             return None
         case found:
             return f"to open a file: ttdbg open {found[1]}" if exists(found[1]) else None
+
+
+def _hint_for_condition(error: click.UsageError) -> str | None:
+    """Give a hint where a condition stands alone, of a command that takes one by an option."""
+    found = re.match(r"Got unexpected extra argument \((.*)\)", error.message, re.DOTALL)
+    context = error.ctx
+    if found is None or context is None:
+        return None
+    if not any("--when" in each.opts for each in context.command.params):
+        return None
+    # Only who is wrong pays for the import.
+    from tt_debugger.cli.asked import as_condition
+
+    with context:
+        return as_condition(found[1], context.info_name or "", takes_any=True)
 
 
 def _run(arguments: list[str]) -> int:

@@ -13,6 +13,9 @@ from tt_debugger.errors import TtdbgError
 
 T = TypeVar("T")
 
+LONGEST = 10.0
+"""Seconds that an expression has for a megabyte of a session, or one checkpoint of it."""
+
 
 def each_within(seconds: float, items: Iterator[T], late: TtdbgError) -> Iterator[T]:
     """Give items, each of which may take so many seconds to come; else raises `late`."""
@@ -22,6 +25,15 @@ def each_within(seconds: float, items: Iterator[T], late: TtdbgError) -> Iterato
         if item is None:
             return
         yield item
+
+
+def answers_within(seconds: float, answers: Iterator[bool], asked: str) -> Iterator[bool]:
+    """Give whether a condition holds at each row; one that takes too long at one is an error."""
+    late = TtdbgError(
+        f"{asked!r} takes more than {seconds:g} s for one checkpoint",
+        "repeat less within what is repeated",
+    )
+    return each_within(seconds, answers, late)
 
 
 @contextmanager

@@ -17,11 +17,12 @@ from tt_debugger.core.families import families
 from tt_debugger.core.listing import Entry, Sort, ordered, short_ids
 from tt_debugger.core.refs import Fragment, quoted
 from tt_debugger.core.search import Expression, Query
-from tt_debugger.debugger import Debugger, is_folder
+from tt_debugger.debugger import Debugger
 from tt_debugger.discovery import EVERYWHERE, Discovery
 from tt_debugger.discovery.sieve import may_hold
 from tt_debugger.errors import TtdbgError, UsageError
 from tt_debugger.formats import is_session
+from tt_debugger.opening import is_folder
 
 
 class Opened(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,9 +16,10 @@ import msgspec
 from tt_debugger.core.arguments import arguments_summary
 from tt_debugger.core.calls import COMMANDS, first_text
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot
-from tt_debugger.core.json import as_map, text_or_none
-from tt_debugger.core.messages import Call, Result, messages_in, read_message
-from tt_debugger.core.model import Kind, Role, Session
+from tt_debugger.core.durations import is_answer
+from tt_debugger.core.json import as_map, canonical, text_or_none
+from tt_debugger.core.messages import Call, Result, messages_in, model_of, read_message
+from tt_debugger.core.model import Kind, Session
 from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import NO_ROW
 
@@ -63,16 +64,6 @@ class Answers(msgspec.Struct, frozen=True):
     def tool(self, call: ToolCall) -> str:
         """Give the name of the tool that was called."""
         return self.things[call.thing].tool
-
-
-def runs_of(session: Session) -> Iterator[Sequence[int]]:
-    """Give all rows in runs of which each row is the parent of the next, parents first."""
-    parents, order = session.parents, session.order
-    begin = 0
-    for place in range(1, len(order) + 1):
-        if place == len(order) or parents[order[place]] != order[place - 1]:
-            yield order[begin:place]
-            begin = place
 
 
 def answers_of(
@@ -121,7 +112,7 @@ class _Reading:
             new = messages_in([each for each in changes if isinstance(each, Append)])
             for message in new:
                 self._take_parts(row, message, is_new=True)
-            if heads.role(row) is Role.ASSISTANT:
+            if is_answer(heads.kind(row), heads.role(row)):
                 self._take_answer(row, new)
         for message in messages_in(again):
             self._take_parts(row, message, is_new=False)
@@ -146,7 +137,7 @@ class _Reading:
         return call.id not in self._by_id
 
     def _take_answer(self, row: int, messages: Sequence[Mapping[str, Any]]) -> None:
-        told = next(filter(None, map(_model_told, messages)), None)
+        told = next(filter(None, map(model_of, messages)), None)
         model = told or self._models_set[self._model_at[row]]
         if model:
             self.models[row] = model
@@ -183,7 +174,7 @@ class _Reading:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._numbers)
-            self.things.append(Thing(call.name, _in_a_line(call.arguments)))
+            self.things.append(Thing(call.name, arguments_line(call.arguments)))
         return number
 
     def _answer(self, row: int, result: Result) -> None:
@@ -212,28 +203,14 @@ class _Reading:
         return found
 
 
-def _model_told(message: Mapping[str, Any]) -> str | None:
-    """Give the model that a message itself names."""
-    told = as_map(message.get("response_metadata"))
-    values = (message.get("model"), told.get("model_name"), told.get("model"))
-    return next(filter(None, map(text_or_none, values)), None)
-
-
-def _in_a_line(arguments: Any) -> str:
+def arguments_line(arguments: Any) -> str:
+    """Give what a tool is asked for in a line; not yet safe to be drawn."""
     if isinstance(arguments, str):
         return summary_line(arguments)
     command = first_text(as_map(arguments), COMMANDS)
     return summary_line(command) if command else arguments_summary(arguments)
 
 
-_encode = msgspec.json.Encoder(order="deterministic", enc_hook=repr).encode
-
-
 def _digest(value: Any) -> bytes:
     """Give what is the same for the same value, of few bytes, however large it is."""
-    try:
-        text = _encode(value)
-    except UnicodeEncodeError:
-        # Half of a surrogate pair, which no record may have, but a database can.
-        text = repr(value).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=16).digest()
+    return hashlib.blake2b(canonical(value), digest_size=16).digest()

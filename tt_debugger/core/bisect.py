@@ -195,14 +195,19 @@ class Stand(enum.IntEnum):
     """It may be the first bad one."""
 
 
-def stands(bisection: Bisection, count: int) -> bytes:
-    """Give what is known of each row of a session, one byte a row."""
+def stands(bisection: Bisection, count: int, until: int | None = None) -> bytes:
+    """Give what is known of each row of a session, one byte a row.
+
+    Where what is bad does not stay so, it is known to be bad `until` a row, and nothing is known
+    of those behind it.
+    """
     each_row = bytearray(count)
     begin, end = bisection.good + 1, bisection.bad + 1
+    last = len(bisection.rows) if until is None else bisection.rows.index(until) + 1
     for stand, rows in (
         (Stand.GOOD, bisection.rows[:begin]),
         (Stand.LEFT, bisection.rows[begin:end]),
-        (Stand.BAD, bisection.rows[end:]),
+        (Stand.BAD, bisection.rows[end:last]),
     ):
         for row in rows:
             each_row[row] = stand

@@ -14,6 +14,7 @@ from typing import Any, cast
 import msgspec
 
 from tt_debugger.core.changes import Change, LiveState, State
+from tt_debugger.core.json import as_list
 from tt_debugger.core.model import Session
 from tt_debugger.core.paths import ROOT, Key, Path, value_at
 from tt_debugger.core.sayings import LISTS, SUMMARIES, Sayings, is_summary, messages_at
@@ -63,12 +64,17 @@ def leaves(state: State, path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
 def place_in(state: State, path: Path) -> Path:
     """Give a path with the keys as a state has them: numbers are keys of objects as texts.
 
-    Raises KeyError where the state has no such place.
+    Indexes below 0 count from the end. Raises KeyError where the state has no such place.
     """
     found: list[Key] = []
     value = state
     for key in path:
-        found.append(str(key) if isinstance(value, dict) else key)
+        if isinstance(value, dict):
+            found.append(str(key))
+        elif isinstance(key, int) and key < 0:
+            found.append(key + len(as_list(value)))
+        else:
+            found.append(key)
         value = value_at(cast("State", value), (key,))
     return tuple(found)
 

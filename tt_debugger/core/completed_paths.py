@@ -10,14 +10,13 @@ from typing import Any
 import msgspec
 
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.paths import Path, parse_pointer, pointer, value_at
+from tt_debugger.core.paths import Path, jmespath_of, parse_pointer, pointer, value_or_unset
 
 MOST = 200
 """Members of one container that are looked through."""
 ENDS = 20
 """Items at each end of a list that are offered: what lies between is for those who type it."""
 
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _PART = re.compile(r'\.?([A-Za-z_][A-Za-z0-9_]*)|\.?("(?:[^"\\]|\\.)*")|\[(\d{1,9})\]')
 
 
@@ -35,18 +34,6 @@ def completed_paths(state: Any, typed: str) -> Iterator[tuple[str, Path]]:
             text = written(path)
             if text.casefold().startswith(wanted):
                 yield text, path
-
-
-def jmespath_of(path: Path) -> str:
-    """Give a path as JMESPath writes it: `files."src/io.py".lines[0]`."""
-    text = ""
-    for key in path:
-        if isinstance(key, int):
-            text += f"[{key}]"
-            continue
-        name = key if _KEY.match(key) else msgspec.json.encode(key).decode()
-        text += f".{name}" if text else name
-    return text
 
 
 def _holders(typed: str, *, is_pointer: bool) -> Iterator[Path]:
@@ -86,10 +73,7 @@ def _keys(typed: str) -> tuple[Path, int]:
 
 
 def _members(state: Any, holder: Path) -> Iterator[Path]:
-    try:
-        container = value_at(state, holder)
-    except KeyError:
-        return
+    container = value_or_unset(state, holder)
     if isinstance(container, dict):
         yield from ((*holder, key) for key in islice(as_map(container), MOST))
         return

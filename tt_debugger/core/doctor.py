@@ -101,12 +101,6 @@ class Examination:
         )
 
 
-def parents_first(session: Session) -> Iterable[int]:
-    """Give all rows, each after its parent: in storage order wherever that is such an order."""
-    tree = session.tree
-    return range(len(session)) if tree.has_parents_first else tree.parents_first()
-
-
 def is_called_before(session: Session, called: Sequence[int], row: int) -> bool:
     """Tell whether any of the rows of calls is on the path of a result, or its own row."""
     tree = session.tree

@@ -1,7 +1,7 @@
 """Durations: how long a step took, as the times of its checkpoint and of those before it tell.
 
 An answer took the time since the checkpoint before it, a tool the time since it was called. What
-a user took to write is no duration of anything.
+a user took to write is no duration of anything, nor what lies between two commits.
 """
 
 from __future__ import annotations
@@ -29,6 +29,11 @@ class Took(msgspec.Struct, frozen=True, gc=False):
     is_tool: bool
 
 
+def is_answer(kind: Kind, role: Role | None) -> bool:
+    """Tell whether a checkpoint is an answer of a model: a commit of an agent is none."""
+    return role is Role.ASSISTANT and kind is not Kind.COMMIT
+
+
 def seconds_taken(session: Session, row: int) -> float | None:
     """Give how long a step took, None where it is no step or the times do not tell."""
     heads = session.heads
@@ -53,7 +58,7 @@ def _took(
     time: Callable[[int], float | None],
 ) -> Took | None:
     is_tool = kind(row) is Kind.TOOL_RESULT
-    if not is_tool and role(row) is not Role.ASSISTANT:
+    if not is_tool and not is_answer(kind(row), role(row)):
         return None
     beside: list[int] = []
     began, end = parents[row], time(row)

@@ -6,12 +6,13 @@ was there before in the same words tells where it may come from; it proves nothi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from tt_debugger.core.blame import leaves
+from tt_debugger.core.blame import item_at, leaves
 from tt_debugger.core.changes import Append, Change, LiveState, Put, Snapshot, Splice, State
 from tt_debugger.core.json import as_list
 from tt_debugger.core.paths import Path, value_at
@@ -23,8 +24,19 @@ SHORTEST_WORD = 6
 """Characters of a word that is no ordinary one: a path, an id, a name with a sign in it."""
 MOST_LINES = 100
 """Lines of a text that are looked for where the whole is not found, the longest of them."""
+_DEPTH_OF_PARTS = 3
+"""Keys of what a part says inside its message: of the list, its place there, its own."""
+_NAME = re.compile(
+    r"\$?type|role|name|api|model|provider"
+    r"|(.*_)?id|.*[a-z]I[dD]|.*([Ss]top|[Ff]inish)_?[Rr]eason"
+)
+"""Keys of what names a message, one of its parts, or the model that answered."""
 LONGEST_JSON = 1 << 20
 """Characters of a text that is tried as JSON."""
+MOST_PARTS = 50
+"""Texts of one that is JSON which are looked for one by one; of more it is looked for itself."""
+MOST_SOUGHT = 200
+"""Texts that are looked for at once: each is compared with each that was said before."""
 
 
 class FirstSaid(msgspec.Struct, frozen=True):
@@ -57,12 +69,16 @@ def is_telling(text: str) -> bool:
 
 
 def texts_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """Give the texts in what is at a path, those of JSON that is written as a text one by one."""
+    """Give the texts in what is at a path, those of JSON that is written as a text one by one.
+
+    What only names a message, a part of it or who answered is left out, unless it was asked for.
+    """
     for place, leaf in leaves(value, path):
-        if not isinstance(leaf, str) or not leaf.strip():
+        if not isinstance(leaf, str) or not leaf.strip() or (place != path and _is_name(place)):
             continue
         parts = [each for _, each in leaves(_decoded(leaf)) if isinstance(each, str)]
-        yield from ((place, each) for each in parts or [leaf] if each.strip())
+        are_few = 0 < len(parts) <= MOST_PARTS
+        yield from ((place, each) for each in (parts if are_few else [leaf]) if each.strip())
 
 
 def first_said(
@@ -144,6 +160,21 @@ def _written(change: Change, before: State) -> Iterator[tuple[Path, Any]]:
             yield from (((*path, at), value) for at, value in enumerate(values, index))
         case _:
             pass
+
+
+def _is_name(path: Path) -> bool:
+    """Tell whether a path leads to what a message, or a part of it, is called, not to its words.
+
+    What stands deeper, such as an id among the arguments of a call, may well be copied.
+    """
+    item = item_at(path)
+    inside = path if item is None else path[len(item) :]
+    if item is None or not inside:
+        return False
+    if inside[0] == "response_metadata":
+        return True
+    is_of_part = len(inside) == _DEPTH_OF_PARTS and isinstance(inside[1], int)
+    return (len(inside) == 1 or is_of_part) and _NAME.fullmatch(str(inside[-1])) is not None
 
 
 def _decoded(text: str) -> Any:

@@ -10,23 +10,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import overload
 
 import msgspec
 
+from tt_debugger.core.answers import arguments_line
 from tt_debugger.core.changes import Change, LiveState
 from tt_debugger.core.conditions import At, Condition, FollowingCondition
+from tt_debugger.core.conditions.asked import NameAsked
+from tt_debugger.core.conditions.forms import And, Atom, Form, Not, Or, Single
+from tt_debugger.core.conditions.names import Pattern
+from tt_debugger.core.messages import Call, Result, Said, messages_in, read_message
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Body
-from tt_debugger.core.search import Found, Hit
+from tt_debugger.core.runs import ChangesAlong, runs
+from tt_debugger.core.search import Found, Hit, Query
+from tt_debugger.core.text import summary_line
 from tt_debugger.core.tree import NO_ROW
 
 BATCH_ROWS = 256
 
-ChangesAlong = Callable[[Sequence[int]], Iterator[tuple[Change, ...]]]
-"""Gives the changes of rows of which each is the parent of the next."""
 BodyOf = Callable[[int], Body]
+MaySay = Callable[[int, Query], bool]
+"""Tells whether a text may be in the record of a row; only a no is certain."""
+
+
+def _may_say_all(_: int, __: Query) -> bool:
+    return True
 
 
 class Occasions(msgspec.Struct, frozen=True):
@@ -55,15 +65,31 @@ def occasions(
     start: int,
     changes_along: ChangesAlong,
     body: BodyOf,
+    may_say: MaySay = _may_say_all,
 ) -> Iterator[Found]:
     """Find where a condition holds, a batch at a time; one of checkpoints from a row on.
 
-    What is found is the summary of a row.
+    What is found is the text that was asked for, or what a call of a tool that was, or a result
+    of it, says; else the summary of a row.
     """
     if sought.condition.is_of_checkpoints:
-        yield from _one_by_one(session, sought.condition, start, changes_along, body)
+        yield from _one_by_one(session, sought.condition, start, changes_along, body, may_say)
     else:
-        yield from _Walk(session, sought, changes_along, body).found()
+        yield from _Walk(session, sought, changes_along, body, may_say).found()
+
+
+def holding_along(
+    session: Session,
+    condition: Condition,
+    path: Sequence[int],
+    changes_along: ChangesAlong,
+    body: BodyOf,
+    may_say: MaySay = _may_say_all,
+) -> Iterator[bool]:
+    """Tell of each row of a path that begins at a root whether a condition holds there."""
+    tip = _Tip(LiveState({}), condition.following())
+    for _ in _steps(session, condition, path, tip, changes_along, body, may_say):
+        yield tip.held
 
 
 def _one_by_one(
@@ -72,16 +98,23 @@ def _one_by_one(
     start: int,
     changes_along: ChangesAlong,
     body: BodyOf,
+    may_say: MaySay,
 ) -> Iterator[Found]:
     size, done = len(session), 0
     for begin, end in ((start, size), (0, start)):
         for rows in _batches(range(begin, end)):
-            asked = ((row, _Changes(row, changes_along)) for row in rows)
-            hits = [
-                _hit(session, row)
-                for row, changes in asked
-                if condition.holds(At(session, row, changes, None, partial(body, row)))
-            ]
+            asked = (
+                At(
+                    session,
+                    row,
+                    _Changes(row, changes_along),
+                    None,
+                    partial(body, row),
+                    partial(may_say, row),
+                )
+                for row in rows
+            )
+            hits = [_hit(at, condition.form) for at in asked if condition.holds(at)]
             done += len(rows)
             yield Found(tuple(hits), done, size, is_indexed=True)
 
@@ -95,7 +128,8 @@ class _Changes(Sequence[Change]):
 
     @cached_property
     def _known(self) -> tuple[Change, ...]:
-        return next(self._changes_along((self._row,)))
+        (changes,) = self._changes_along((self._row,))
+        return changes
 
     def __len__(self) -> int:
         return len(self._known)
@@ -111,24 +145,54 @@ class _Changes(Sequence[Change]):
         return iter(self._known)
 
 
-def _runs(session: Session, rows: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Part rows into runs in which each is the parent of the next."""
-    parents, begin = session.parents, 0
-    for place, (before, row) in enumerate(pairwise(rows), 1):
-        if parents[row] != before:
-            yield rows[begin:place]
-            begin = place
-    if begin < len(rows):
-        yield rows[begin:]
-
-
 def _batches(rows: Sequence[int]) -> Iterator[Sequence[int]]:
     return (rows[begin : begin + BATCH_ROWS] for begin in range(0, len(rows), BATCH_ROWS))
 
 
-def _hit(session: Session, row: int) -> Hit:
-    head = session.heads[row]
-    return Hit(row, "", head.summary or head.name or str(head.kind), "")
+def _hit(at: At, form: Form) -> Hit:
+    excerpts = (_excerpt(at, atom) for atom in _wanted(form))
+    head = at.session.heads[at.row]
+    summary = Hit(at.row, "", head.summary or head.name or str(head.kind), "")
+    return next(filter(None, excerpts), summary)
+
+
+def _wanted(form: Form) -> Iterator[Atom]:
+    """Give what a form asks for, but not what it asks to be none."""
+    match form:
+        case Single(atom=atom):
+            yield atom
+        case And(forms=forms) | Or(forms=forms):
+            for each in forms:
+                yield from _wanted(each)
+        case Not():
+            pass
+
+
+def _excerpt(at: At, atom: Atom) -> Hit | None:
+    """Give what an atom found, None where that is no text or the summary tells it."""
+    if atom.excerpt is not None:
+        return atom.excerpt(at)
+    match atom.asked:
+        case NameAsked(what="tool", name=name):
+            said = _said_of(at, name)
+            return Hit(at.row, "", said, "") if said else None
+        case _:
+            return None
+
+
+def _said_of(at: At, tool: str) -> str | None:
+    """Give what is said of a tool where the summary, which tells of the first one, may not."""
+    matches = Pattern.of(tool).matches
+    if matches(at.session.heads[at.row].name):
+        return None
+    for message in messages_in(at.changes):
+        for part in read_message(message).parts:
+            if isinstance(part, Call) and matches(part.name):
+                return f"{part.name} {arguments_line(part.arguments)}".strip()
+            if isinstance(part, Result) and matches(part.name):
+                texts = (each.text for each in part.parts if isinstance(each, Said))
+                return f"{part.name} {summary_line(' '.join(texts))}".strip()
+    return None
 
 
 class _Tip(msgspec.Struct):
@@ -149,32 +213,34 @@ class _Walk:
     """A walk over the whole tree, each row after its parent, in storage order where it can be."""
 
     def __init__(
-        self, session: Session, sought: Occasions, changes_along: ChangesAlong, body: BodyOf
+        self,
+        session: Session,
+        sought: Occasions,
+        changes_along: ChangesAlong,
+        body: BodyOf,
+        may_say: MaySay,
     ) -> None:
         self._session = session
         self._condition = sought.condition
         self._is_each = sought.is_each or sought.condition.happens
         self._changes_along = changes_along
         self._body = body
-        tree = session.tree
-        is_in_order = tree.has_parents_first
-        order = range(len(session)) if is_in_order else tree.parents_first()
-        self._order: Sequence[int] = order
-        self._is_in_order = is_in_order
-        self._awaited = Counter(session.parents[run[0]] for run in _runs(session, order))
+        self._may_say = may_say
+        self._awaited = Counter(session.parents[run[0]] for run in runs(session, session.order))
         """How many runs are yet to begin below a row."""
         self._tips: dict[int, _Tip] = {}
 
     def found(self) -> Iterator[Found]:
         """Walk, and tell in batches."""
-        size, done = len(self._session), 0
-        for run in _runs(self._session, self._order):
+        session, done = self._session, 0
+        size, is_in_order = len(session), session.tree.has_parents_first
+        for run in runs(session, session.order):
             tip = self._tip_above(run[0])
             for rows in _batches(run):
                 hits = tuple(self._down(rows, tip))
                 done += len(rows)
                 # Only rows in storage order are counted from the first.
-                told = done if self._is_in_order or done == size else 0
+                told = done if is_in_order or done == size else 0
                 yield Found(hits, told, size, is_indexed=True)
 
     def _tip_above(self, row: int) -> _Tip:
@@ -187,23 +253,46 @@ class _Walk:
 
     def _down(self, rows: Sequence[int], tip: _Tip) -> Iterator[Hit]:
         held = tip.held
-        for row in self._steps(rows, tip):
+        for at in _steps(
+            self._session,
+            self._condition,
+            rows,
+            tip,
+            self._changes_along,
+            self._body,
+            self._may_say,
+        ):
             if tip.held and (self._is_each or not held):
-                yield _hit(self._session, row)
+                yield _hit(at, self._condition.form)
             held = tip.held
-            if self._awaited.get(row):
-                self._tips[row] = tip.parted()
+            if self._awaited.get(at.row):
+                self._tips[at.row] = tip.parted()
 
-    def _steps(self, rows: Sequence[int], tip: _Tip) -> Iterator[int]:
-        """Go down some rows, each the parent of the next; the tip is told each."""
-        condition, session = self._condition, self._session
+
+def _steps(
+    session: Session,
+    condition: Condition,
+    rows: Sequence[int],
+    tip: _Tip,
+    changes_along: ChangesAlong,
+    body: BodyOf,
+    may_say: MaySay,
+) -> Iterator[At]:
+    """Go down some rows, each the parent of the next; the tip is told each."""
+    if condition.needs_state:
+        along = changes_along(rows)
+    else:
+        along = (_Changes(row, changes_along) for row in rows)
+    for row, changes in zip(rows, along, strict=True):
         if condition.needs_state:
-            along = self._changes_along(rows)
-        else:
-            along = (_Changes(row, self._changes_along) for row in rows)
-        for row, changes in zip(rows, along, strict=True):
-            if condition.needs_state:
-                tip.live.apply(changes)
-            at = At(session, row, changes, tip.live.value, partial(self._body, row))
-            tip.held = tip.following.holds(at)
-            yield row
+            tip.live.apply(changes)
+        at = At(
+            session,
+            row,
+            changes,
+            tip.live.value,
+            partial(body, row),
+            partial(may_say, row),
+        )
+        tip.held = tip.following.holds(at)
+        yield at

@@ -166,6 +166,13 @@ def results_in(message: Any) -> tuple[Result, ...]:
     return tuple(each for each in read_message(message).parts if isinstance(each, Result))
 
 
+def model_of(message: Mapping[str, Any]) -> str | None:
+    """Give the model that a message itself names, None where it names none."""
+    told = as_map(message.get("response_metadata"))
+    names = (message.get("model"), told.get("model_name"), told.get("model"))
+    return next(filter(None, map(text_or_none, names)), None)
+
+
 _ReadBlock = Callable[[dict[str, Any]], Part | None]
 _FACTS = ("toolName", "customType", "model", "stopReason")
 _RESULT_ROLES = frozenset(("toolResult", "tool"))
@@ -199,9 +206,13 @@ def _parts(role: str, message: dict[str, Any]) -> Iterator[Part]:
             yield Tool(_name(tool.get("name")), about, is_added)
 
 
+NO_NAME = "(no name)"
+"""The name of a tool where none was written down."""
+
+
 def _name(value: Any) -> str:
     """Give a name that was written down, or what says that there is none."""
-    return value if isinstance(value, str) else "(no name)"
+    return value if isinstance(value, str) else NO_NAME
 
 
 def _content(content: Any, blocks: Mapping[str, _ReadBlock]) -> Iterator[Part]:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
+import msgspec
+
 from tt_debugger.core.changes import State
 from tt_debugger.core.json import as_list, as_map
-from tt_debugger.core.paths import Key, Path, value_at
+from tt_debugger.core.paths import Key, Path, value_at, value_or_unset
 
 MOST = 3
 """Places that are offered."""
@@ -33,7 +35,7 @@ def nearby(state: State, path: Path) -> tuple[Path, ...]:
         below = (longer,) if _is_there(state, longer) else nearby(state, longer)
         found[next((each for each in below if each[: len(here)] == here), here)] = None
     last = str(path[-1])
-    elsewhere = {each: None for each in _places(state) if str(each[-1]) == last}
+    elsewhere = {each: None for each in places(state) if str(each[-1]) == last}
     return tuple({**found, **elsewhere})[:MOST]
 
 
@@ -44,11 +46,7 @@ def _as_far_as_it_is_there(state: State, path: Path) -> tuple[Path, Any]:
 
 
 def _is_there(state: State, path: Path) -> bool:
-    try:
-        value_at(state, path)
-    except KeyError:
-        return False
-    return True
+    return value_or_unset(state, path) is not msgspec.UNSET
 
 
 def _like(missing: Key, value: Any) -> list[Key]:
@@ -61,8 +59,11 @@ def _like(missing: Key, value: Any) -> list[Key]:
     return [names[each] for each in close]
 
 
-def _places(state: State) -> Iterator[Path]:
-    """Give the places below the keys of objects, those of the fewest keys first."""
+def places(state: State) -> Iterator[Path]:
+    """Give the places below the keys of objects, those of the fewest keys first.
+
+    Of a state of many thousands not all are given, nor what is very deep.
+    """
     level: list[tuple[Path, Any]] = [((), state)]
     left = MOST_LOOKED_AT
     for _ in range(DEEPEST):

@@ -5,7 +5,11 @@ A path is a tuple of keys and indexes; its text form is the pointer. The root is
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
+
+import msgspec
 
 from tt_debugger.core.json import as_list, as_map
 
@@ -15,6 +19,17 @@ Path = tuple[Key, ...]
 ROOT: Path = ()
 LONGEST_INDEX = 18
 """Digits of the largest index; more of them are a key."""
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_FOREIGN_KEY = re.compile(
+    r"""\[\s*(?P<index>-?\d{1,18})\s*\]"""
+    r"""|\[\s*(?P<sign>['"])(?P<quoted>.+?)(?P=sign)\s*\]"""
+    r"""|(?:^|[./])"(?P<named>[^"]+)"|(?:^|[./])(?P<plain>[^\s./\[\]'"`(){}|&=<>!?*@,:]+)""",
+    re.ASCII,
+)
+"""A step of a path as other languages write it: `[1]`, `['a']`, `."a"`, `.a`, `/a`, `.1`."""
+_FOREIGN_START = re.compile(r"\$(?=[./\[]|\Z)")
+"""What stands for the root in them."""
+_FOREIGN_POINTER = re.compile(r"#?[^\s\[\]\"'`(){}|&=<>!?*@,:]+")
 
 
 def pointer(path: Path) -> str:
@@ -49,6 +64,14 @@ def value_at(state: Any, path: Path) -> Any:
     return value
 
 
+def value_or_unset(state: Any, path: Path) -> Any:
+    """Give the value at a path, UNSET where the state has no such place."""
+    try:
+        return value_at(state, path)
+    except KeyError:
+        return msgspec.UNSET
+
+
 def dotted(path: Path) -> str:
     """Give a path as people read it: `messages[9].content`."""
     text = ""
@@ -58,6 +81,41 @@ def dotted(path: Path) -> str:
         else:
             text += f".{key}" if text else key
     return text
+
+
+def jmespath_of(path: Path) -> str:
+    """Give a path as JMESPath writes it: `files."src/io.py".lines[0]`."""
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        else:
+            name = key if _PLAIN_NAME.match(key) else json.dumps(key, ensure_ascii=False)
+            text += f".{name}" if text else name
+    return text
+
+
+def foreign_path(text: str) -> Path | None:
+    """Give the path that a text names in another language, such as `$.plan[1]` and `plan/1`.
+
+    None where it is none. An index may count from the end there.
+    """
+    begin = _FOREIGN_START.match(text)
+    place = 0 if begin is None else begin.end()
+    if "/" in text and _FOREIGN_POINTER.fullmatch(text, place):
+        return parse_pointer("/" + text[place:].removeprefix("#").lstrip("/"))
+    path: list[Key] = []
+    while place < len(text):
+        # The first key needs nothing before it.
+        found = _FOREIGN_KEY.match(text[place:]) if not path else _FOREIGN_KEY.match(text, place)
+        if found is None or not found.group():
+            return None
+        place += found.end() - found.start()
+        if found["index"] is not None:
+            path.append(int(found["index"]))
+        else:
+            path.append(found["quoted"] or found["named"] or _key(found["plain"]))
+    return tuple(path)
 
 
 def _escaped(key: str) -> str:

@@ -72,6 +72,11 @@ def parse_fragment(text: str) -> Fragment:
     return Fragment(session, tuple(_parse_point(each) for each in (first, *ends[1:])))
 
 
+def is_ref(text: str) -> bool:
+    """Tell whether a text alone says that it is a ref: `row=3`, `@~2`, and not just a name."""
+    return bool(_KEYED.match(text) or re.match(r"@(?:[~+]|\Z)|root(?:~|\Z)", text))
+
+
 def _split_session(text: str) -> tuple[str | None, str]:
     """Split at the last colon that is not inside a `KEY=VALUE`."""
     keyed = _KEYED.search(text)
@@ -101,7 +106,7 @@ def _end_of_value(text: str, key: str | None, begin: int) -> int:
     if key == "time":
         ends = [each.start() for each in _STEP.finditer(text, steps.start())]
         for end in (len(text), *reversed(ends)):
-            if _moment(unquote(text[begin:end])) is not None:
+            if moment_of(unquote(text[begin:end])) is not None:
                 return end
     return steps.start()
 
@@ -251,7 +256,7 @@ class Resolver:
         return number - 1
 
     def _at_time(self, text: str) -> int:
-        moment = _moment(text)
+        moment = moment_of(text)
         if moment is None:
             raise UsageError(f"{text!r} is no ISO time", "for example time=2026-01-31T12:00:00Z")
         heads = self._session.heads
@@ -341,7 +346,7 @@ def _signed_number(text: str, what: str) -> int:
     return -_number(text[1:], what) if text.startswith("-") else _number(text, what)
 
 
-def _moment(text: str) -> float | None:
+def moment_of(text: str) -> float | None:
     """Give the seconds of an ISO time; without a zone it is UTC."""
     if not _ISO_TIME.fullmatch(text):
         return None

@@ -14,17 +14,15 @@ import msgspec
 
 from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State
-from tt_debugger.core.json import as_list
+from tt_debugger.core.json import as_list, canonical
 from tt_debugger.core.model import Kind, Role, Session
-from tt_debugger.core.paths import Path, value_at
+from tt_debugger.core.paths import Path, value_or_unset
 from tt_debugger.core.tree import NO_ROW
 
 LISTS: tuple[Path, ...] = (("messages",), ("values", "messages"))
 """Where a state has its messages."""
 SUMMARIES = frozenset((Kind.COMPACTION, Kind.BRANCH_SUMMARY))
 """The kinds of checkpoints that sum up what was said."""
-
-_encode = msgspec.json.Encoder(order="deterministic", enc_hook=repr).encode
 
 
 def is_summary(session: Session, row: int) -> bool:
@@ -38,10 +36,7 @@ def is_summary(session: Session, row: int) -> bool:
 
 def messages_at(state: State, path: Path) -> list[Any]:
     """Give the messages at a path of a state, none where it has no list."""
-    try:
-        return as_list(value_at(state, path))
-    except KeyError:
-        return []
+    return as_list(value_or_unset(state, path))
 
 
 class Sayings:
@@ -111,9 +106,9 @@ class Sayings:
     def _add(self, row: int, message: Any, sums_up: Callable[[int], bool]) -> None:
         said = row
         if self._cut and sums_up(row):
-            code = _encode(message)
+            code = canonical(message)
             for at, (before, by) in enumerate(self._cut):
-                if _encode(before) == code:
+                if canonical(before) == code:
                     said = by
                     del self._cut[at]
                     break
@@ -146,8 +141,8 @@ def _said_again(
     known: defaultdict[bytes, deque[int]] = defaultdict(deque)
     if left and end:
         for message, said in before[:left]:
-            known[_encode(message)].append(said)
+            known[canonical(message)].append(said)
     for place, message in enumerate(new[:end] if known else ()):
-        said = known[_encode(message)]
+        said = known[canonical(message)]
         if said:
             yield place, said.popleft()

@@ -19,9 +19,10 @@ from statistics import median
 import msgspec
 
 from tt_debugger.core.answers import Answers
-from tt_debugger.core.durations import Took, durations
+from tt_debugger.core.durations import Took, durations, is_answer
 from tt_debugger.core.loops import Loop, loops_of
-from tt_debugger.core.model import FAILED, KIND_BITS, KIND_NUMBERS, Kind, Role, Session, Usage
+from tt_debugger.core.model import FAILED, KIND_BITS, KIND_NUMBERS, Kind, Session, Usage
+from tt_debugger.core.sayings import SUMMARIES
 from tt_debugger.core.tree import NO_ROW
 
 _DIGITS = 6
@@ -30,6 +31,10 @@ _DOLLAR, _SECOND = 10**10, 10**_DIGITS
 _CALL, _RESULT = KIND_NUMBERS[Kind.TOOL_CALL], KIND_NUMBERS[Kind.TOOL_RESULT]
 _MODEL_CHANGE = KIND_NUMBERS[Kind.MODEL_CHANGE]
 _MESSAGES = (KIND_NUMBERS[Kind.MESSAGE], _CALL, _RESULT)
+_STATES = tuple(
+    KIND_NUMBERS[each]
+    for each in (Kind.SNAPSHOT, Kind.SUPER_STEP, Kind.INTERRUPT, Kind.TURN, Kind.COMMIT)
+)
 _IS_MESSAGE = bytes(each & KIND_BITS in _MESSAGES for each in range(256))
 _IS_FAILED = bytes(bool(each & FAILED) for each in range(256))
 
@@ -79,23 +84,31 @@ class Branch(msgspec.Struct, frozen=True):
 
 
 class ToolTally(msgspec.Struct, frozen=True):
-    """The calls of one tool; the times are those of the calls of which both ends are known."""
+    """The calls of one tool; the times are those of the calls of which both ends are known.
+
+    `longest_row` is that of the result which took the longest, the first of several.
+    """
 
     tool: str
     calls: int
     errors: int
-    seconds: float | None
-    median_seconds: float | None
-    longest_seconds: float | None
+    seconds: float | None = None
+    median_seconds: float | None = None
+    longest_seconds: float | None = None
+    longest_row: int | None = None
 
 
 class ModelTally(msgspec.Struct, frozen=True):
-    """The answers of one model; its name is None for what no model is told of."""
+    """The answers of one model; its name is None for what no model is told of.
+
+    Of that, what compactions and summaries of branches used is told apart.
+    """
 
     model: str | None
     answers: int
     tokens: Usage | None
     cost: float | None
+    is_of_summaries: bool = False
 
 
 class Stats(msgspec.Struct, frozen=True):
@@ -116,6 +129,15 @@ class Stats(msgspec.Struct, frozen=True):
     has_bodies: bool
     unread: int = 0
     """Checkpoints whose bodies cannot be read."""
+
+    @property
+    def is_of_states(self) -> bool:
+        """Whether it has whole states and no messages of their own.
+
+        Nothing counted there says only that nothing was recorded one by one.
+        """
+        kinds = {each & KIND_BITS for each in set(self.session.traits)}
+        return not self.total.messages and not kinds.isdisjoint(_STATES)
 
 
 def stats_of(session: Session, answers: Answers | None = None) -> Stats:
@@ -302,12 +324,16 @@ def _span(session: Session, root: int, leaf: int) -> float | None:
     return round(ended - began, _DIGITS)
 
 
+_Taken = defaultdict[str, list[tuple[float, int]]]
+"""Of each tool how many seconds its results took, and their rows."""
+
+
 def _tools(session: Session, answers: Answers, took: Sequence[Took | None]) -> Iterator[ToolTally]:
     """Give the calls of each tool, by the calls themselves."""
     heads = session.heads
     results = Counter(call.result_row for call in answers.calls)
     calls, failed = Counter[str](), Counter[str]()
-    taken = defaultdict[str, list[float]](list)
+    taken = _Taken(list)
     for call in answers.calls:
         tool, row = answers.tool(call), call.result_row
         calls[tool] += 1
@@ -317,14 +343,14 @@ def _tools(session: Session, answers: Answers, took: Sequence[Took | None]) -> I
         # A row of several results failed if one of them did.
         failed[tool] += call.failed or (results[row] == 1 and heads.failed(row))
         if (known := took[row]) is not None:
-            taken[tool].append(known.seconds)
+            taken[tool].append((known.seconds, row))
     return _tallies(calls, failed, taken)
 
 
 def _tools_by_index(session: Session, took: Sequence[Took | None]) -> Iterator[ToolTally]:
     """Give the calls of each tool as far as the index tells them: the first of each message."""
     calls, failed = Counter[str](), Counter[str]()
-    taken = defaultdict[str, list[float]](list)
+    taken = _Taken(list)
     names = session.heads.texts(slice(None))
     for row, each in enumerate(session.traits):
         tool = names[row]
@@ -333,21 +359,24 @@ def _tools_by_index(session: Session, took: Sequence[Took | None]) -> Iterator[T
         elif each & KIND_BITS == _RESULT:
             failed[tool] += bool(each & FAILED)
             if (known := took[row]) is not None:
-                taken[tool].append(known.seconds)
+                taken[tool].append((known.seconds, row))
     return _tallies(calls, failed, taken)
 
 
-def _tallies(
-    calls: Counter[str], failed: Counter[str], taken: dict[str, list[float]]
-) -> Iterator[ToolTally]:
+def _tallies(calls: Counter[str], failed: Counter[str], taken: _Taken) -> Iterator[ToolTally]:
     for tool in dict.fromkeys((*calls, *failed)):
-        seconds = taken.get(tool)
-        yield ToolTally(
-            tool,
-            calls[tool],
-            failed[tool],
-            *(round(of(seconds), _DIGITS) if seconds else None for of in (sum, median, max)),
-        )
+        tally = ToolTally(tool, calls[tool], failed[tool])
+        if tool in taken:
+            times = [seconds for seconds, _ in taken[tool]]
+            longest, row = max(taken[tool], key=lambda each: (each[0], -each[1]))
+            tally = msgspec.structs.replace(
+                tally,
+                seconds=round(sum(times), _DIGITS),
+                median_seconds=round(median(times), _DIGITS),
+                longest_seconds=round(longest, _DIGITS),
+                longest_row=row,
+            )
+        yield tally
 
 
 def _models(
@@ -356,18 +385,21 @@ def _models(
     """Give what each model answered and used, and what was used without one being told."""
     heads = session.heads
     told = _models_by_index(session) if answers is None else answers.models
-    count = Counter[str | None]()
-    sums = defaultdict[str | None, list[Usage]](list)
+    count = Counter[tuple[str | None, bool]]()
+    sums = defaultdict[tuple[str | None, bool], list[Usage]](list)
     for row, usage in enumerate(used):
-        model = told.get(row)
-        is_answer = heads.role(row) is Role.ASSISTANT
-        if is_answer or usage is not None:
-            count[model] += is_answer
+        model, kind = told.get(row), heads.kind(row)
+        key = model, model is None and kind in SUMMARIES
+        answered = is_answer(kind, heads.role(row))
+        if answered or usage is not None:
+            count[key] += answered
         if usage is not None:
-            sums[model].append(usage)
-    for model, answered in count.items():
-        usage = _usage(sums[model]) if model in sums else None
-        yield ModelTally(model, answered, usage, usage.cost or None if usage else None)
+            sums[key].append(usage)
+    for key, answers_given in count.items():
+        model, is_of_summaries = key
+        usage = _usage(sums[key]) if key in sums else None
+        cost = usage.cost or None if usage else None
+        yield ModelTally(model, answers_given, usage, cost, is_of_summaries)
 
 
 def _usage(used: Sequence[Usage]) -> Usage:
@@ -386,6 +418,6 @@ def _models_by_index(session: Session) -> dict[int, str]:
             model = heads[row].summary or model
         if model is not None:
             at[row] = model
-            if heads.role(row) is Role.ASSISTANT:
+            if is_answer(heads.kind(row), heads.role(row)):
                 told[row] = model
     return told

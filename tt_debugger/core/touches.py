@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
+
 from tt_debugger.core.changes import (
     Append,
     Change,
@@ -29,7 +31,8 @@ from tt_debugger.core.item_writes import NO_END, UNTOLD, ItemWrites
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.jumps import leaf_of
 from tt_debugger.core.model import Session
-from tt_debugger.core.paths import Key, Path, value_at
+from tt_debugger.core.paths import Key, Path, value_at, value_or_unset
+from tt_debugger.core.runs import ChangesAlong, runs
 from tt_debugger.core.tree import NO_ROW
 
 DEEPEST = 8
@@ -39,8 +42,6 @@ MOST_PLACES = 100_000
 RUN = 4096
 """Rows whose changes are asked for at once."""
 
-ChangesAlong = Callable[[Sequence[int]], Iterable[tuple[Change, ...]]]
-"""Gives the changes of rows of which each is the parent of the next."""
 Progress = Callable[[int, int], None]
 """Is told how many rows are done, and of how many."""
 
@@ -75,7 +76,10 @@ class Touches:
             kept -= 1
         self.session, first = session, kept if session.tree.has_parents_first else 0
         self._noted = 0
-        self._root.drop_from(first)
+        if first:
+            self._root.drop_from(first)
+        else:
+            self._root, self._places = _Place(), 0
         for run in _runs(session, first):
             self._sizes.clear()
             for row, changes in zip(run, self._changes_along(run), strict=True):
@@ -400,11 +404,7 @@ def _told(changes: Sequence[Change], path: Path) -> bool | None:
 
 
 def _has(state: State, path: Path) -> bool:
-    try:
-        value_at(state, path)
-    except KeyError:
-        return False
-    return True
+    return value_or_unset(state, path) is not msgspec.UNSET
 
 
 def _is_same_place(one: Path, other: Path) -> bool:
@@ -512,14 +512,8 @@ def _with(rows: array[int], row: int) -> array[int]:
     return rows
 
 
-def _runs(session: Session, kept: int) -> Iterator[list[int]]:
-    """Give the rows but for the first ones, as runs in which each is the parent of the next."""
-    run: list[int] = []
+def _runs(session: Session, kept: int) -> Iterator[Sequence[int]]:
+    """Give the rows but for the first ones, in runs that are not too long."""
     order = session.order if kept == 0 else range(kept, len(session))
-    for row in order:
-        if run and (session.parents[row] != run[-1] or len(run) >= RUN):
-            yield run
-            run = []
-        run.append(row)
-    if run:
-        yield run
+    for run in runs(session, order):
+        yield from (run[begin : begin + RUN] for begin in range(0, len(run), RUN))

@@ -16,7 +16,7 @@ import msgspec
 from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import Append, Change, Drop, LiveState, Put, Snapshot, Splice, State
 from tt_debugger.core.json import as_list
-from tt_debugger.core.paths import Key, Path, parse_pointer, pointer, value_at
+from tt_debugger.core.paths import Key, Path, parse_pointer, pointer, value_or_unset
 
 if TYPE_CHECKING:
     from tt_debugger.core.expressions import JmesPath
@@ -50,8 +50,12 @@ class Watched(msgspec.Struct, frozen=True):
         # JMESPath takes a while to import, and a pointer has no use for it.
         from tt_debugger.core.expressions import JmesPath
 
-        formula = JmesPath.parse(text)
-        return cls(text, formula.path, formula)
+        return cls.of(JmesPath.parse(text))
+
+    @classmethod
+    def of(cls, expression: JmesPath) -> Self:
+        """Give what watches the value of an expression."""
+        return cls(expression.text, expression.path, expression)
 
     @classmethod
     def at(cls, path: Path) -> Self:
@@ -61,7 +65,7 @@ class Watched(msgspec.Struct, frozen=True):
     def value(self, state: State) -> Any:
         """Give the value in a state, UNSET where there is none; null is none to an expression."""
         if self.path is not None:
-            return _value_at(state, self.path)
+            return value_or_unset(state, self.path)
         value = None if self.formula is None else self.formula.value(state)
         return msgspec.UNSET if value is None else value
 
@@ -165,7 +169,7 @@ class _Place:
 
     def _first(self, row: int) -> Moment | None:
         """Give the moment of the root, above which there is nothing."""
-        value = _value_at(self._live.value, self._path)
+        value = value_or_unset(self._live.value, self._path)
         self._is_there = value is not msgspec.UNSET
         self._was = _kept_by_keys(value)
         return Moment(row, value, is_rewrite=False) if self._is_there else None
@@ -211,9 +215,9 @@ class _Place:
         if grows:
             return _STALE
         if len(site) > len(self._path):
-            return _kept(_value_at(self._live.value, site))
+            return _kept(value_or_unset(self._live.value, site))
         if self._was is _STALE:
-            self._was = _kept_by_keys(_value_at(self._live.value, self._path))
+            self._was = _kept_by_keys(value_or_unset(self._live.value, self._path))
         return self._was
 
     def _apply(self, step: Changes) -> bool:
@@ -246,12 +250,12 @@ class _Place:
             return False
         match change:
             case Append(path=path):
-                return index == len(as_list(_value_at(self._live.value, path)))
+                return index == len(as_list(value_or_unset(self._live.value, path)))
             case Drop(path=path):
                 return index >= cast("int", path[-1])
             case Splice(path=path, index=begin, count=count, values=values):
                 # What a damaged file puts beyond the end stands at the end.
-                size = len(as_list(_value_at(self._live.value, path)))
+                size = len(as_list(value_or_unset(self._live.value, path)))
                 begin = min(begin, size)
                 count = min(count, size - begin)
                 keeps_places = count == len(values)
@@ -259,7 +263,7 @@ class _Place:
 
     def _compared(self, row: int, before: dict[Path, Any]) -> Moment | None:
         """Give the moment of a step that wrote the place."""
-        value = _value_at(self._live.value, self._path)
+        value = value_or_unset(self._live.value, self._path)
         was_there, self._is_there = self._is_there, value is not msgspec.UNSET
         was = self._was
         if self._path in before and before[self._path] is not _STALE:
@@ -276,7 +280,7 @@ class _Place:
         return Moment(row, value, not has_changed, keys)
 
     def _has_changed(self, site: Path, old: Any) -> bool:
-        return old is _STALE or not _is_kept(old, _kept(_value_at(self._live.value, site)))
+        return old is _STALE or not _is_kept(old, _kept(value_or_unset(self._live.value, site)))
 
 
 def _written(change: Change) -> Path:
@@ -285,13 +289,6 @@ def _written(change: Change) -> Path:
         # The items behind it move up.
         return change.path[:-1]
     return change.path
-
-
-def _value_at(state: State, path: Path) -> Any:
-    try:
-        return value_at(state, path)
-    except KeyError:
-        return msgspec.UNSET
 
 
 def _kept(value: Any) -> Any:

@@ -5,7 +5,6 @@ It is a place of the state, a formula over it, or a condition, which has the val
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -37,17 +36,20 @@ class Watch(msgspec.Struct, frozen=True, eq=False):
             raise ValueError(message)
         if text.startswith("/"):
             return Watch(Watched.parse(text))
-        if text.startswith(FORCED):
-            return Watch(Watched.parse(text.removeprefix(FORCED)))
         # Only who types something pays for the import.
         from tt_debugger.core.conditions import parse_condition
 
-        condition = parse_condition(text)
-        if not condition.is_ready_made:
-            # Of a formula the value is told, and not only whether it is true.
-            with suppress(ValueError):
-                return Watch(Watched.parse(text))
-        return Watch(condition)
+        try:
+            condition = parse_condition(text)
+        except ValueError:
+            # What a condition only begins with, as `model` is, may be a place too.
+            place = _place(text)
+            if place is None:
+                raise
+            return Watch(place)
+        # Of an expression the value is told, and not only whether it is true.
+        expression = condition.expression
+        return Watch(condition if expression is None else Watched.of(expression))
 
     @staticmethod
     def at(path: Path) -> Watch:
@@ -88,3 +90,12 @@ class Watch(msgspec.Struct, frozen=True, eq=False):
     def happens(self) -> bool:
         """Whether it happens at a checkpoint, and does not stay."""
         return self.condition is not None and self.condition.happens
+
+
+def _place(text: str) -> Watched | None:
+    """Give the place that a text names, None where it names none."""
+    try:
+        watched = Watched.parse(text)
+    except ValueError:
+        return None
+    return None if watched.path is None else watched

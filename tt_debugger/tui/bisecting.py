@@ -6,7 +6,7 @@ By hand a person says of row after row whether it is good or bad; which row is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -19,7 +19,6 @@ from tt_debugger.core.bisect import (
     NotFound,
     Result,
     Verdict,
-    bisected,
     first_row,
     stands,
 )
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 4
 """Rows that are named in a line."""
+NO_PLACE = -1
 
 
 class Question(msgspec.Struct, frozen=True, eq=False):
@@ -46,13 +46,19 @@ class Question(msgspec.Struct, frozen=True, eq=False):
 
 
 class Bisected(Message):
-    """What is known of a path once a condition was tested as often as it takes."""
+    """What is known of a path once a condition was tested as often as it takes.
 
-    def __init__(self, question: Question, known: Bisection, tested: int) -> None:
+    `until` is the last row of those in a row at which it holds, where it is known not to stay.
+    """
+
+    def __init__(
+        self, question: Question, known: Bisection, tested: int, until: int | None = None
+    ) -> None:
         super().__init__()
         self.question = question
         self.known = known
         self.tested = tested
+        self.until = until
 
 
 class BisectFailed(Message):
@@ -68,40 +74,51 @@ def answer(
     debugger: Debugger, question: Question, is_wanted: Callable[[], bool]
 ) -> Bisected | BisectFailed | None:
     """Test a condition, in a thread; None once nobody wants to know, or the rows are gone."""
-    search = _scanned if question.condition.happens else _bisected
     try:
         with outside_errors(question.session.format or "blank"):
-            for known, tested in search(debugger, question):
-                if not is_wanted():
-                    return None
-                if known.result is not None:
-                    return Bisected(question, known, tested)
+            known = Bisection.of(question.path)
+            if not question.condition.happens:
+                known = _bisected(debugger, question, known, is_wanted)
+            if isinstance(known.result, Found):
+                return Bisected(question, known, known.tested)
+            # Where it does not hold at the last row, it may have held before.
+            return _scanned(debugger, question, known, is_wanted)
     except TtdbgError as error:
         # Of a file that was cut meanwhile the screen is told soon.
         is_there = max(question.path) < len(debugger.session)
         return BisectFailed(question, error) if is_there else None
-    return None
 
 
-def _bisected(debugger: Debugger, question: Question) -> Iterator[tuple[Bisection, int]]:
-    """Test where most is learnt; gives what is known and how many are tested."""
+def _bisected(
+    debugger: Debugger, question: Question, known: Bisection, is_wanted: Callable[[], bool]
+) -> Bisection:
+    """Test where most is learnt, as long as somebody wants to know; gives what is known then."""
+    while isinstance(row := known.asked, int) and is_wanted():
+        holds = debugger.holds(question.condition, row)
+        known = known.told(row, Verdict.BAD if holds else Verdict.GOOD)
+    return known
 
-    def judge(row: int) -> Verdict:
-        return Verdict.BAD if debugger.holds(question.condition, row) else Verdict.GOOD
 
-    return ((known, known.tested) for known in bisected(Bisection.of(question.path), judge))
-
-
-def _scanned(debugger: Debugger, question: Question) -> Iterator[tuple[Bisection, int]]:
-    """Look at each for where it happens first, which says nothing of those behind it."""
-    path, begun = question.path, Bisection.of(question.path)
-    for place, happens in enumerate(debugger.following(question.condition, path)):
-        if happens:
-            known = begun.told(path[place - 1], Verdict.GOOD) if place else begun
-            yield known.told(path[place], Verdict.BAD), place + 1
-            return
-        yield begun, place + 1
-    yield begun.told(path[-1], Verdict.GOOD), len(path)
+def _scanned(
+    debugger: Debugger, question: Question, known: Bisection, is_wanted: Callable[[], bool]
+) -> Bisected | None:
+    """Look at each for where it holds first, and until where; None once nobody wants to know."""
+    path, condition = question.path, question.condition
+    first, last = NO_PLACE, NO_PLACE
+    place = 0
+    for place, holds in enumerate(debugger.following(condition, path)):
+        if not is_wanted():
+            return None
+        if holds:
+            first, last = place if first == NO_PLACE else first, place
+        if first != NO_PLACE and (condition.happens or not holds):
+            break
+    tested = min(known.tested + place + 1, len(path))
+    begun = Bisection.of(path)
+    if first == NO_PLACE:
+        return Bisected(question, begun.told(path[-1], Verdict.GOOD), tested)
+    above = begun.told(path[first - 1], Verdict.GOOD) if first else begun
+    return Bisected(question, above.told(path[first], Verdict.BAD), tested, path[last])
 
 
 class Shows(Protocol):
@@ -126,6 +143,8 @@ class Bisecting:
         self._condition: Condition | None = None
         """What is asked of rows; None for what a person thinks of them."""
         self._tested = 0
+        self._until: int | None = None
+        """The row until which the condition held, where it is known not to stay."""
         self._awaited: Question | None = None
 
     @property
@@ -154,7 +173,8 @@ class Bisecting:
         try:
             condition = parse_condition(text)
         except ValueError as error:
-            raise UsageError(f"{text!r} is no condition: {error}") from error
+            hint = getattr(error, "hint", None)
+            raise UsageError(f"{text!r} is no condition: {error}", hint) from error
         path = session.tree.path_to(leaf_of(session, row))
         self.end()
         self._session, self._condition = session, condition
@@ -174,7 +194,7 @@ class Bisecting:
         """Hear where a condition holds, unless nobody waits for that any more."""
         if message.question is self._awaited:
             self._awaited = None
-            self._take(message.known, message.tested)
+            self._take(message.known, message.tested, message.until)
 
     def fail(self, message: BisectFailed) -> bool:
         """Hear that a condition cannot be tested; tell whether somebody waited for it."""
@@ -201,8 +221,8 @@ class Bisecting:
             if known is not None:
                 self._show(known)
 
-    def _take(self, known: Bisection, tested: int) -> None:
-        self._known, self._tested = known, tested
+    def _take(self, known: Bisection, tested: int, until: int | None = None) -> None:
+        self._known, self._tested, self._until = known, tested, until
         self._show(known)
         row = known.asked if known.result is None else first_row(known.result)
         if isinstance(row, int):
@@ -212,7 +232,7 @@ class Bisecting:
         if self._session is not None:
             asked = known.asked
             row = asked if isinstance(asked, int) else None
-            all_stand = stands(known, len(self._session))
+            all_stand = stands(known, len(self._session), self._until)
             found = asked.row if isinstance(asked, Found) else None
             judged = Judged(all_stand, known.verdicts, row, found, len(known.left))
             self._screen.show_judged(judged, f"bisect: {self._said(known)}")
@@ -226,26 +246,28 @@ class Bisecting:
                 f"{len(known.left):,} of {count:,} left, {tests}: + bad, - good, 0 skip, Esc ends"
             )
         found = self._found(known.result, known.rows[-1])
-        condition = self._condition
-        premise = "" if condition is None or condition.happens else "; taken to hold on from there"
-        return f"{found} ({self._tested:,} of {count:,} tested); Esc ends{premise}"
+        return f"{found} ({self._tested:,} of {count:,} tested); Esc ends"
 
     def _found(self, result: Result, last: int) -> str:
-        condition = self._condition
-        happens = condition is not None and condition.happens
-        what = "bad one" if condition is None else f"where {condition.text} holds"
+        if self._condition is not None:
+            return self._held(self._condition, first_row(result))
         match result:
             case Found(row=row):
-                return f"row {row + 1} is the first {what}"
+                return f"row {row + 1} is the first bad one"
             case FoundDespiteSkips(candidates=rows):
-                return f"the first {what} is among {_named(rows)}: all but the last were skipped"
-            case NotFound(candidates=()) if happens:
-                return f"there is none {what}"
+                return f"the first bad one is among {_named(rows)}: all but the last were skipped"
             case NotFound(candidates=()):
-                no = "no" if condition is None else "none"
-                return f"row {last + 1}, the last one, is {no} {what}"
+                return f"row {last + 1}, the last one, is no bad one"
             case NotFound(candidates=rows):
-                return f"none is known for a {what}; {_named(rows)} were skipped"
+                return f"none is known for a bad one; {_named(rows)} were skipped"
+
+    def _held(self, condition: Condition, row: int | None) -> str:
+        if row is None:
+            return f"there is none where {condition.text} holds"
+        if self._until is None:
+            return f"{condition.text} holds from row {row + 1} on, if it lasts"
+        until = "" if condition.happens else f", until row {self._until + 1}"
+        return f"row {row + 1} is the first where {condition.text} holds{until}"
 
 
 def _named(rows: tuple[int, ...]) -> str:

@@ -22,6 +22,7 @@ from tt_debugger.core.model import Session
 from tt_debugger.core.paths import Path
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import TtdbgError
+from tt_debugger.tui.sparing import sparingly
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -91,7 +92,7 @@ class Blamer:
             self._waiting[asked.kind] = asked
             begins, self._is_at_work = not self._is_at_work, True
         if begins:
-            self._screen.run_worker(self._work, thread=True, group="blame")
+            self._screen.run_worker(sparingly(self._work), thread=True, group="blame")
 
     def _work(self) -> None:
         while (asked := self._taken()) is not None:

@@ -29,8 +29,10 @@ from tt_debugger.core.diff.side import Side
 from tt_debugger.core.diff.side_by_side import compare_sides
 from tt_debugger.core.origins import row_that_put
 from tt_debugger.core.refs import Fragment, parse_fragment
-from tt_debugger.debugger import Debugger, exists, split_location
+from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError, TtdbgError
+from tt_debugger.opening import exists, split_location
+from tt_debugger.tui.sparing import sparingly
 from tt_debugger.views.branches import sentences
 
 if TYPE_CHECKING:
@@ -168,7 +170,7 @@ class Comparer:
 
     def _begin(self, group: str, work: Callable[..., None], *arguments: object) -> None:
         self._screen.run_worker(
-            partial(work, *arguments), thread=True, group=group, exclusive=True
+            sparingly(partial(work, *arguments)), thread=True, group=group, exclusive=True
         )
 
     def _compare(self, question: Question) -> None:

@@ -20,7 +20,7 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from tt_debugger.core.refs import Fragment, parse_fragment
-from tt_debugger.debugger import Debugger, exists, split_location
+from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotWriteError, TtdbgError
 from tt_debugger.exports.exporting import exported
 from tt_debugger.exports.forms import What
@@ -28,6 +28,8 @@ from tt_debugger.exports.gate import Gate, Page, refusing
 from tt_debugger.exports.owner import owner_here
 from tt_debugger.exports.subjects import At
 from tt_debugger.exports.writing import write
+from tt_debugger.opening import exists, split_location
+from tt_debugger.tui.sparing import sparingly
 
 if TYPE_CHECKING:
     from tt_debugger.tui.comparer import Aim
@@ -103,7 +105,7 @@ class Exporter:
 
     def _begin(self, group: str, work: Callable[..., None], *arguments: object) -> None:
         self._screen.run_worker(
-            partial(work, *arguments), thread=True, group=group, exclusive=True
+            sparingly(partial(work, *arguments)), thread=True, group=group, exclusive=True
         )
 
     def _render(self, wanted: Wanted) -> None:

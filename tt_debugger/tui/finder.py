@@ -37,6 +37,11 @@ def wrong_in(typed: str) -> str:
     return ""
 
 
+def wrong_in_condition(typed: str) -> str:
+    """Tell what is wrong with a condition, where anything is typed at all."""
+    return wrong_in(f"{WHEN}{typed}") if typed.strip() else ""
+
+
 def typed_for(sought: Sought | None) -> str:
     """Give what is typed to look for something."""
     if sought is None:
@@ -145,6 +150,9 @@ class Finder:
         if search is None or message.sought is not search.query:
             return None
         search.tell(message.found)
+        if search.is_done and not search.count:
+            # Better rows that the filter hides than none.
+            search.show_only(None)
         jump = None if self._awaited is None else self.beside(*self._awaited)
         if search.is_done:
             self._go_on(search)

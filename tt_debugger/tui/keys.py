@@ -80,19 +80,19 @@ _SIBLING = "jump('branch', 1)"
 _FORK_POINT = "jump('fork point', 1)"
 
 _DOWN = {"lines": "down", "state": "down", "graph": "next mark"}
-_UP = {"lines": "up", "state": "up", "graph": "mark before"}
+_UP = {"lines": "up", "graph": "mark before"}
 _BACK = {"lines": "tab before", "state": "fold"}
 _ON = {"lines": "next tab", "state": "unfold"}
 _OPEN = {"state": "open", "graph": "to the tree"}
 _CHANGE = {"state": "next change"}
 _PANE = {"lines": "pane", "state": "pane"}
-_ZOOM = {"lines": "zoom", "state": "zoom"}
+_ZOOM = {"lines": "zoom"}
 _COPY = {"lines": "copy", "state": "copy"}
 _DIFF = {"lines": "diff", "state": "diff"}
 _WATCH = {"state": "watch"}
 _LAST_CHANGE = {"state": "last change"}
 _BLAME = {"state": "blame"}
-_SEARCH = {"lines": "search", "state": "search"}
+_SEARCH = {"lines": "search"}
 _TREE = {"lines": "to the tree", "state": "to the tree", "graph": "to the tree"}
 _HELP = {"lines": "help", "state": "help", "graph": "help"}
 _QUIT = {"lines": "quit", "state": "quit", "graph": "quit"}
@@ -147,7 +147,7 @@ TIMELINE = (
     Key(
         ("slash",),
         "search",
-        "search labels, rows and all that was said",
+        "search all that was said, or: when CONDITION",
         "Find",
         "search",
         _SEARCH,
@@ -169,9 +169,7 @@ TIMELINE = (
     Key(("l", "right"), "unfold", "unfold; in the inspector next tab", "Rows", "unfold", _ON),
     Key(("H",), "fold_all", "fold everything", "Rows"),
     Key(("L",), "unfold_all", "unfold everything", "Rows"),
-    Key(
-        ("B",), "bisect", "the first bad row of this branch, or where a condition holds", "Bisect"
-    ),
+    Key(("B",), "bisect", "bisect: the first bad row, or where a condition holds", "Bisect"),
     Key(("plus",), "judge('bad')", "this row is bad", "Bisect"),
     Key(("minus",), "judge('good')", "this row is good", "Bisect"),
     Key(("0",), "judge('skip')", "it cannot be told of this row", "Bisect"),
@@ -205,7 +203,7 @@ TIMELINE = (
     Key(
         ("w",),
         "watch",
-        "watch this value of the state, in the tree a path or condition",
+        "watch this value; in the tree a path or a condition",
         "Watch",
         "watch",
         _WATCH,
@@ -213,7 +211,7 @@ TIMELINE = (
     Key(
         ("r",),
         "change(-1)",
-        "last change of what is watched; in the state of this value",
+        "last change of what is watched; in the state of this",
         "Watch",
         "last change",
         _LAST_CHANGE,
@@ -264,7 +262,7 @@ SESSIONS = (
     Key(
         ("slash",),
         "search",
-        "search all that was said in all of them; Enter opens where it was",
+        "search all that was said; Enter opens where it was",
         "Sessions",
         "search",
     ),
@@ -325,7 +323,13 @@ STATS = (
     Key(("pageup", "ctrl+u"), "page(-1)", "a page up", "Statistics"),
     Key(("g", "home"), "first", "first line", "Statistics"),
     Key(("G", "end"), "last", "last line", "Statistics"),
-    Key(("enter",), "open", "go to the branch, or where the loop begins", "Statistics", "go to"),
+    Key(
+        ("enter",),
+        "open",
+        "go to the branch, the longest call or the loop",
+        "Statistics",
+        "go to",
+    ),
     Key(("T",), "theme", "choose a theme", "View"),
     Key(("ctrl+p",), "palette", "all commands by name", "View"),
     Key(("question_mark",), "help", "this help", "View", "help"),

@@ -9,7 +9,6 @@ row that was asked for, the neighbours are read ahead, so that stepping is answe
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,9 +34,11 @@ from tt_debugger.core.refs import Fragment, Point
 from tt_debugger.core.scrub import ScrubIndex, scrub_index
 from tt_debugger.core.search import Found, Hit, Query
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.debugger import Debugger, split_location, tail_of
+from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError, TtdbgError
+from tt_debugger.opening import split_location, tail_of
 from tt_debugger.storage.watch import Watch, written_at
+from tt_debugger.tui.sparing import spare, spare_no_longer, sparingly
 
 if TYPE_CHECKING:
     from tt_debugger.core.fork.made import Made
@@ -300,7 +301,10 @@ class Loader:
     ) -> None:
         """Begin work in a thread; what is still at work in the group gives up."""
         self._screen.run_worker(
-            partial(work, *arguments), thread=True, group=group, exclusive=is_exclusive
+            sparingly(partial(work, *arguments)),
+            thread=True,
+            group=group,
+            exclusive=is_exclusive,
         )
 
     async def answers_within(self, seconds: float) -> bool:
@@ -514,7 +518,7 @@ class Loader:
         if debugger is not None:
             debugger.close()
             self._known.clear()
-            gc.unfreeze()
+            spare_no_longer()
 
     def _open(self, chosen: Chosen, folding: Folding, row: int | None) -> None:
         worker = get_current_worker()
@@ -544,8 +548,7 @@ class Loader:
         if self._is_left.is_set():
             self.close()
             return
-        # What was just read stays: to go over it again and again is what makes a key wait.
-        gc.freeze()
+        spare()
         self._answer(opened)
 
     def _read_more(self, chosen: Chosen, folding: Folding) -> None:

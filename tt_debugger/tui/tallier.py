@@ -19,6 +19,7 @@ from tt_debugger.core.stats import Stats, stats_of
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError, TtdbgError
 from tt_debugger.store import Progress
+from tt_debugger.tui.sparing import sparingly
 from tt_debugger.views.palette import Glyphs, Palette
 from tt_debugger.views.stats import StatLine, StatsView
 
@@ -74,7 +75,7 @@ class Tallier:
 
     def tell(self, width: int) -> None:
         """Begin to work out the lines for a width; those for another are no longer wanted."""
-        work = partial(self._tell, width)
+        work = sparingly(partial(self._tell, width))
         self._screen.run_worker(work, thread=True, group="stats", exclusive=True)
 
     def stop(self) -> None:

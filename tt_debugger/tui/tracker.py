@@ -8,7 +8,6 @@ waits, and what is at work goes on if it is still wanted. An answer carries its 
 # Textual leaves the type parameters of `Screen` and `Worker` open.
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from threading import Lock
@@ -30,6 +29,7 @@ from tt_debugger.core.watch import Moment, Watched, history, turns
 from tt_debugger.core.watches import Watch
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import TtdbgError
+from tt_debugger.tui.sparing import sparingly
 from tt_debugger.views.values import preview
 from tt_debugger.views.watched import CELL
 
@@ -140,7 +140,7 @@ class Tracker:
             begins = bool(self._waiting) and not self._is_at_work
             self._is_at_work = self._is_at_work or begins
         if begins:
-            self._screen.run_worker(self._work, thread=True, group="watch")
+            self._screen.run_worker(sparingly(self._work), thread=True, group="watch")
 
     def _is_at(self, asked: Asked) -> bool:
         """Tell whether what is at work will answer."""
@@ -148,7 +148,7 @@ class Tracker:
 
     def find_change(self, asked: Asked, step: int) -> None:
         """Look for the last change of a place, or the next one, without a walk over its branch."""
-        work = partial(self._find_change, asked, step)
+        work = sparingly(partial(self._find_change, asked, step))
         self._screen.run_worker(work, thread=True, group="change", exclusive=True)
 
     def _find_change(self, asked: Asked, step: int) -> None:
@@ -159,7 +159,6 @@ class Tracker:
             percent = done * 100 // max(of, 1)
             if percent != told:
                 told = percent
-                _spare()
                 if not worker.is_cancelled:
                     self._screen.post_message(Tracking(asked, percent))
 
@@ -256,7 +255,6 @@ class Tracker:
         for done, step in enumerate(steps):
             if done % TOLD_EVERY == 0:
                 self._give_up_if_stale(asked)
-                _spare()
                 if done:
                     self._screen.post_message(Tracking(asked, done * 100 // size))
             yield step
@@ -294,15 +292,6 @@ class Tracker:
                 if writes(changes, asks.path, before):
                     yield Moment(row, value, is_rewrite=True)
             was = value
-
-
-def _spare() -> None:
-    """Let what is there be no matter of the garbage collector, until the session is let go of.
-
-    A walk holds the messages of a whole branch, and to go through them again and again would hold
-    up the keys for a second each time.
-    """
-    gc.freeze()
 
 
 def _value(asked: Asked, state: State) -> Any:

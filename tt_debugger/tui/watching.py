@@ -156,6 +156,7 @@ class Watching:
                 is_unknown=(watch.key, row) in self._failed,
                 happens=watch.happens,
                 is_chosen=is_chosen,
+                is_place=watch.path is not None,
             )
         depth = session.tree.depth(row)
         last, coming = track.since(depth), None
@@ -172,6 +173,7 @@ class Watching:
             None if coming is None else coming.row,
             happens=watch.happens,
             is_chosen=is_chosen,
+            is_place=watch.path is not None,
         )
 
     # What is looked for
@@ -314,9 +316,13 @@ def _nowhere(watch: Watch, here: Stop | None, row: int, step: int) -> str:
     if step > 0:
         after = row if here is None else here.row
         return f"{watch.name}: does not {verb} after row {after + 1} on this branch"
-    if watch.condition is not None:
-        return f"{watch.name}: does not {verb} before row {row + 1}"
-    return f"{watch.name}: not written before row {row + 1}"
+    if watch.happens:
+        return f"{watch.name}: does not happen before row {row + 1}"
+    if here is not None and here.row == row:
+        first = "first holds" if watch.condition is not None else "first set"
+        return f"{watch.name}: {first} at row {row + 1}"
+    no = "not written" if watch.path is not None else "no change"
+    return f"{watch.name}: {no} before row {row + 1}"
 
 
 def _told(watch: Watch, said: str | None) -> str:

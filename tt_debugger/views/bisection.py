@@ -23,7 +23,7 @@ MOST_LISTED = 20
 """Candidates that are listed; of more the last ones, which stand next to what is bad."""
 
 
-class Cause(msgspec.Struct, frozen=True):
+class FirstBad(msgspec.Struct, frozen=True):
     """The checkpoint that was found, with what it did."""
 
     row: int
@@ -32,6 +32,8 @@ class Cause(msgspec.Struct, frozen=True):
     """The state that the changes were made to, None at a root."""
     values: tuple[Any, Any] | None
     """What an expression gives before it and after it; UNSET for nothing."""
+    figures: Sequence[tuple[str, Any, Any]] = ()
+    """The figures that are compared, before it and after it; UNSET for one that is none."""
 
 
 class BisectView(msgspec.Struct, frozen=True):
@@ -42,7 +44,7 @@ class BisectView(msgspec.Struct, frozen=True):
     palette: Palette
     glyphs: Glyphs
 
-    def lines(self, result: Result, cause: Cause | None, what: str) -> Iterator[Text]:
+    def lines(self, result: Result, first: FirstBad | None, what: str) -> Iterator[Text]:
         """Give a result as lines; `what` says what a bad checkpoint is, in words."""
         match result:
             case Found(row=row):
@@ -58,8 +60,8 @@ class BisectView(msgspec.Struct, frozen=True):
                 yield from self._listed(candidates)
             case NotFound():
                 pass
-        if cause is not None:
-            yield from self._cause(cause)
+        if first is not None:
+            yield from self._first(first)
 
     def _said(self, strong: str, text: str) -> Text:
         return Text.assemble((safe_line(strong), self.palette.strong), f" {safe_line(text)}")
@@ -72,18 +74,24 @@ class BisectView(msgspec.Struct, frozen=True):
             line = Text.assemble("  ", (safe_line(self.ref(row)), self.palette.code), "  ")
             yield line.append_text(title_line(self.session, row, self.palette))
 
-    def _cause(self, cause: Cause) -> Iterator[Text]:
+    def _first(self, first: FirstBad) -> Iterator[Text]:
         palette = self.palette
-        yield title_line(self.session, cause.row, palette)
-        summary = self.session.heads[cause.row].summary
+        yield title_line(self.session, first.row, palette)
+        summary = self.session.heads[first.row].summary
         if summary:
             yield Text(safe_line(summary), palette.text)
-        changes = change_lines(cause.changes, cause.before, palette, self.glyphs, is_brief=True)
-        values = () if cause.values is None else (self._values(*cause.values),)
-        for line in chain(values, changes):
+        changes = change_lines(first.changes, first.before, palette, self.glyphs, is_brief=True)
+        values = () if first.values is None else (("value", *first.values),)
+        told = [self._values(*each) for each in (*values, *first.figures)]
+        for line in chain(told, changes):
             yield Text.assemble("  ", line)
 
-    def _values(self, before: Any, after: Any) -> Text:
-        old, new = ("not there" if each is UNSET else preview(each) for each in (before, after))
+    def _values(self, name: str, before: Any, after: Any) -> Text:
+        old, new = ("not there" if each is UNSET else _said(each) for each in (before, after))
         arrow = (f" {self.glyphs.arrow} ", self.palette.dim)
-        return Text.assemble(("value ", self.palette.dim), old, arrow, new)
+        return Text.assemble((f"{name} ", self.palette.dim), old, arrow, new)
+
+
+def _said(value: Any) -> str:
+    """Give a value in a few words; a fraction, which may be a sum, to its first four digits."""
+    return f"{value:.4g}" if isinstance(value, float) else preview(value)

@@ -11,24 +11,22 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tt_debugger.core.blame import Blamed, Why, item_at
-from tt_debugger.core.completed_paths import jmespath_of
-from tt_debugger.core.first_said import FirstSaid, Sought
-from tt_debugger.core.model import Head, Kind, Session
-from tt_debugger.core.paths import Path
+from tt_debugger.core.first_said import SHORTEST, SHORTEST_WORD, FirstSaid, Sought
+from tt_debugger.core.model import Kind, Session
+from tt_debugger.core.paths import Path, jmespath_of
 from tt_debugger.core.text import counted, safe_line
 from tt_debugger.views.changes import MEASURED
+from tt_debugger.views.margin import Margin
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.row import NAME_WIDTH, RowView, clock_text
-from tt_debugger.views.values import cut, folded
+from tt_debugger.views.values import folded
 
 WIDEST_PATH = 40
 """Cells of the widest path behind which the values are aligned."""
 _ROOM = 100
 """Cells of a value on a pipe, which has no width."""
+_LIMIT = f"less than {SHORTEST} characters, of an odd word less than {SHORTEST_WORD}"
 _SHORTEST = 12
 """Cells in which a value still says something."""
-_TIME_FROM = 64
-"""Columns from which there is room for the time."""
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -54,55 +52,54 @@ class BlameView(msgspec.Struct, frozen=True):
         """Give the lines of leaves in their order; columns are as wide as the first need."""
         leaves = iter(leaves)
         measured = list(islice(leaves, MEASURED))
-        columns = self._columns([each.blamed.row for each in measured])
+        margin = self._margin(each.blamed.row for each in measured)
         for _, group in groupby(chain(measured, leaves), lambda each: _group(each.blamed)):
-            yield from self._group(list(group), columns)
+            yield from self._group(list(group), margin)
 
     def origins(self, told: Iterable[tuple[Sought, FirstSaid | None]]) -> Iterator[Text]:
         """Give for each text where it stands, and below that where it was first said."""
         told = list(told)
         # Of several texts, those that would be found by chance are the names of things.
         telling = told if len(told) == 1 else [each for each in told if each[0].is_telling]
-        columns = self._columns([said.row for _, said in telling if said is not None])
+        margin = self._margin(said.row for _, said in telling if said is not None)
         for sought, said in telling:
             line = Text(safe_line(jmespath_of(sought.path)), self.palette.strong, no_wrap=True)
             line.append("  ")
             line.append(folded(sought.text, self._room(line.cell_len)), self.palette.text)
             yield self._cut(line)
-            yield self._origin(sought, said, columns)
+            yield self._origin(sought, said, margin)
         short = len(told) - len(telling)
         if short:
-            yield Text(f"{counted(short, 'text')} too short to tell", self.palette.dim)
+            words = f"{counted(short, 'text')} too short to tell: {_LIMIT}"
+            yield self._cut(Text(words, self.palette.dim))
+        if any(said is not None for _, said in telling):
+            words = "what matches is no proof that it comes from there"
+            yield self._cut(Text(words, self.palette.dim))
 
-    def _origin(self, sought: Sought, said: FirstSaid | None, columns: _Columns) -> Text:
+    def _origin(self, sought: Sought, said: FirstSaid | None, margin: Margin) -> Text:
         if said is None:
             return Text(f"  {origin_words(sought, None)}", self.palette.dim, no_wrap=True)
-        line = Text("  ").append_text(self._left(said.row, columns))
+        line = Text("  ").append_text(margin.text(said.row))
         line.append(safe_line(jmespath_of(said.path)), self.palette.text)
         line.append(f"  {origin_words(sought, said)}", self.palette.dim)
         if not said.is_whole:
             line.append(f": {folded(said.text, self._room(line.cell_len))}", self.palette.text)
         return self._cut(line)
 
-    def _columns(self, rows: Sequence[int]) -> _Columns:
-        has_time = any(self.session.heads.time(row) is not None for row in rows)
-        return _Columns(
-            name=max((cell_len(safe_line(self.name(row))) for row in rows), default=0),
-            number=len(str(len(self.session))),
-            time=has_time and (self.width is None or self.width >= _TIME_FROM),
-        )
+    def _margin(self, rows: Iterable[int]) -> Margin:
+        return Margin.of(self.session, self.name, rows, self.palette, self.glyphs, self.width)
 
-    def _group(self, group: Sequence[Written], columns: _Columns) -> Iterator[Text]:
+    def _group(self, group: Sequence[Written], margin: Margin) -> Iterator[Text]:
         """Give the lines of neighbouring leaves of one row: one alone needs no head."""
         first = group[0].blamed
         words = why_words(first, self.session, self.name)
         prefix = _common([each.blamed.path for each in group])
-        line = self._left(first.row, columns)
+        line = margin.text(first.row)
         if len(group) > 1 or words:
             line.append(safe_line(jmespath_of(prefix)) or "(all)", self.palette.strong)
             line.append(f"  ({words})" if words else "", self.palette.change)
             yield self._cut(line)
-            line = Text(" " * columns.begin)
+            line = Text(" " * margin.width)
         indent = "  " if len(group) > 1 or words else ""
         names = [self._name(each.blamed.path, prefix, is_alone=not indent) for each in group]
         wide = max((size for each in names if (size := cell_len(each)) <= WIDEST_PATH), default=0)
@@ -111,33 +108,12 @@ class BlameView(msgspec.Struct, frozen=True):
             line.append(" " * (max(wide - cell_len(name), 0) + 2))
             line.append(folded(each.value, self._room(line.cell_len)), self.palette.label)
             yield self._cut(line)
-            line = Text(" " * columns.begin)
+            line = Text(" " * margin.width)
 
     def _name(self, path: Path, prefix: Path, *, is_alone: bool) -> str:
         """Give what a leaf is called below its head."""
         inside = path if is_alone else path[len(prefix) :]
         return safe_line(jmespath_of(inside)) or "(all)"
-
-    def _left(self, row: int, columns: _Columns) -> Text:
-        """Give which checkpoint it is: what it is called, its number, its time, who it is."""
-        head = self.session.heads[row]
-        name = safe_line(self.name(row))
-        line = Text(no_wrap=True).append(name, self.palette.label)
-        line.append(" " * (columns.name - cell_len(name) + 1))
-        line.append(f"{row + 1:>{columns.number}} ", self.palette.dim)
-        if columns.time:
-            time = "" if head.time is None else clock_text(head.time)
-            line.append(f"{time:<8} ", self.palette.dim)
-        view = RowView(self.palette, self.glyphs, columns.number)
-        who = cut(safe_line(head.name), NAME_WIDTH, self.glyphs)
-        line.append(f"{view.glyph(head)} {who}", self._head_style(head))
-        line.append(" " * max(columns.begin - line.cell_len, 1))
-        return line
-
-    def _head_style(self, head: Head) -> str:
-        if head.failed:
-            return self.palette.bad
-        return self.palette.change if head.kind is Kind.COMPACTION else self.palette.text
 
     def _room(self, taken: int) -> int:
         return _ROOM if self.width is None else max(self.width - taken, _SHORTEST)
@@ -148,20 +124,6 @@ class BlameView(msgspec.Struct, frozen=True):
                 self.width, overflow="ellipsis" if self.glyphs.ellipsis == "…" else "crop"
             )
         return line
-
-
-class _Columns(msgspec.Struct, frozen=True):
-    """How wide the columns are, and whether there is one for the time."""
-
-    name: int
-    number: int
-    time: bool
-
-    @property
-    def begin(self) -> int:
-        """Where paths begin."""
-        time = len("00:00:00 ") if self.time else 0
-        return self.name + 1 + self.number + 1 + time + 2 + NAME_WIDTH + 1
 
 
 def why_words(blamed: Blamed, session: Session, name: Callable[[int], str]) -> str:
@@ -184,13 +146,13 @@ def why_words(blamed: Blamed, session: Session, name: Callable[[int], str]) -> s
 def origin_words(sought: Sought, said: FirstSaid | None) -> str:
     """Say how much of a text was said before; that is a match of texts and proves nothing."""
     if not sought.is_telling:
-        return "too short to tell where it was first said"
+        return f"too short to tell where it was first said: {_LIMIT}"
     if said is None:
         return "not said before on this branch"
     if said.is_whole:
-        return "the same text (a match, no proof)"
+        return "the same text"
     part = 100 * len(said.text) // max(len(sought.text.strip()), 1)
-    return f"a line of it, {part} % (a match, no proof)"
+    return f"a line of it, {part} %"
 
 
 def _group(blamed: Blamed) -> tuple[int, Path, Why | None]:

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State
 from tt_debugger.core.diff.texts import signed_lines
-from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.json import as_list, as_map, is_number
 from tt_debugger.core.messages import is_message
 from tt_debugger.core.paths import Path, dotted, value_at
 from tt_debugger.core.text import common_start, counted, safe_line
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.values import PREVIEW, folded, message_parts, preview, wrapped
+from tt_debugger.views.values import PREVIEW, cut, folded, message_parts, preview, wrapped
 
 _ABSENT: Any = object()
 _NUMBERS_APART = 1
@@ -156,9 +156,9 @@ class _Telling:
                 _where(path),
                 lambda room: [f"{preview(new, room - 13)} (rewritten)"],
             )
-        elif self._is_brief and _have_lines(old, new):
+        elif self._is_brief and have_lines(old, new):
             yield _Told(
-                "~", _where(path), lambda room: _by_lines(old, new, room, self._glyphs), True
+                "~", _where(path), lambda room: by_lines(old, new, self._glyphs, room), True
             )
         else:
             yield _Told("~", _where(path), lambda room: old_and_new(old, new, room, self._glyphs))
@@ -219,31 +219,30 @@ def old_and_new(old: Any, new: Any, room: int, glyphs: Glyphs) -> list[str]:
     return [folded(old, room), f"{arrow} {folded(new, room - 2)}"]
 
 
-def _have_lines(old: Any, new: Any) -> bool:
-    """Tell whether two values are texts of several lines, of which one is not new altogether."""
+def have_lines(old: Any, new: Any) -> bool:
+    """Tell whether two values are texts, one of several lines, and not too long to be compared."""
     if not (isinstance(old, str) and isinstance(new, str)):
         return False
-    return "\n" in old and "\n" in new and len(old) + len(new) <= LONGEST_BY_LINES
+    return ("\n" in old or "\n" in new) and len(old) + len(new) <= LONGEST_BY_LINES
 
 
-def _by_lines(old: str, new: str, room: int, glyphs: Glyphs) -> list[str]:
-    """Give the lines of two texts that differ, the first of them, with their count."""
+def by_lines(
+    old: str, new: str, glyphs: Glyphs, room: int | None = None, most: int | None = MOST_LINES
+) -> list[str]:
+    """Give the lines of two texts that differ, at most so many of them, with their count.
+
+    With a room each is cut to it.
+    """
     changed = [each for each in signed_lines(old, new) if each[0] != " "]
     added = sum(sign == "+" for sign, _ in changed)
     count = f"{counted(added, 'line')} added, {len(changed) - added:,} removed"
-    lines = [f"{sign} {_cut(safe_line(line), room - 2, glyphs)}" for sign, line in changed]
-    more = len(lines) - MOST_LINES
+    lines = [f"{sign} {safe_line(line.rstrip())}" for sign, line in changed]
+    if room is not None:
+        lines = [cut(each, room, glyphs) for each in lines]
+    more = 0 if most is None else len(lines) - most
     if more > 1:
-        return [count, *lines[:MOST_LINES], f"{glyphs.ellipsis} {counted(more, 'more line')}"]
+        return [count, *lines[:most], f"{glyphs.ellipsis} {counted(more, 'more line')}"]
     return [count, *lines]
-
-
-def _cut(line: str, room: int, glyphs: Glyphs) -> str:
-    text = Text(line.rstrip())
-    if text.cell_len <= room:
-        return text.plain
-    text.truncate(room - cell_len(glyphs.ellipsis))
-    return text.plain + glyphs.ellipsis
 
 
 def _where(path: Path) -> str:
@@ -252,10 +251,10 @@ def _where(path: Path) -> str:
 
 def _grown_counts(left: dict[str, Any], right: dict[str, Any]) -> list[str]:
     """Give by how much each number of an object went up or down; nothing for other objects."""
-    if left.keys() != right.keys() or not all(map(_is_number, (*left.values(), *right.values()))):
+    if left.keys() != right.keys() or not all(map(is_number, (*left.values(), *right.values()))):
         return []
     steps = {key: right[key] - value for key, value in left.items() if right[key] != value}
-    return [safe_line(f"{key} {_signed(step)}") for key, step in steps.items()]
+    return [safe_line(f"{key} {signed(step)}") for key, step in steps.items()]
 
 
 def _in_lines(words: Sequence[str], room: int) -> list[str]:
@@ -272,9 +271,6 @@ def _in_lines(words: Sequence[str], room: int) -> list[str]:
     return lines
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _signed(step: float) -> str:
+def signed(step: float) -> str:
+    """Give by how much a number went up or down."""
     return f"{step:+,}" if isinstance(step, int) else f"{step:+.4g}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from tt_debugger.views.gutter import HERE
 from tt_debugger.views.palette import Glyphs, Palette
 
 
@@ -31,10 +32,15 @@ def legend_lines(palette: Palette, glyphs: Glyphs) -> Iterator[Text]:
         (glyphs.active, palette.accent, "the active leaf: where the agent would go on"),
         (glyphs.stop, palette.change, "the watched value changed here"),
         ("+ - 0 ?", palette.label, "in a bisect: bad, good, skipped, perhaps the first bad one"),
+        (
+            f"14 15{HERE}",
+            palette.accent,
+            f"in the state: the row that wrote a line; {HERE} this row",
+        ),
         ("took", palette.dim, "since the row before; of a tool since it was called"),
         ("bytes", palette.dim, "size of the record"),
         ("tokens", palette.dim, "in the context, as last measured"),
-        ("+ ~ -", palette.add, "added, changed, removed; = rewritten with the same value"),
+        ("+ ~ -", palette.add, "added, changed, removed; = written as it was"),
     )
     for sign, style, meaning in signs:
         yield Text.assemble("  ", (f"{sign:<17}", style), (meaning, palette.text))

@@ -21,11 +21,12 @@ from tt_debugger.core.model import Head, Kind, Role, Session, iso_time
 from tt_debugger.core.outline import Fold
 from tt_debugger.core.search import Query
 from tt_debugger.core.text import counted, safe_line
-from tt_debugger.views.judged import Judged
 from tt_debugger.views.palette import Glyphs, Palette
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from tt_debugger.views.judged import Judged
 
 Piece = tuple[str, str]
 """A piece of a line, and its style."""
@@ -161,17 +162,17 @@ class RowView(msgspec.Struct, frozen=True):
         head = session.heads[row]
         left = [
             (self._number(row), self.palette.dim),
-            *self._lanes(lanes, self.glyph(head), self._glyph_style(head)),
+            *self._lanes(lanes, self.glyph(head), self.glyph_style(head)),
             (" ", ""),
         ]
         room = NAME_WIDTH if width is not None and width < WIDE else WIDE_NAME_WIDTH
-        name = (_fitted(safe_line(head.name), room, self.glyphs), self._name_style(head))
+        name = (_fitted(safe_line(head.name), room, self.glyphs), self.name_style(head))
         flags = list(self._flags(session, row))
         if width is not None and width < _TOOK_FROM:
             sign = self._sign(head)
             flags.append((f"{sign} " if sign else "", self._outcome_style(head)))
         columns = list(self._columns(session, row, head, width))
-        summary = safe_line(_without_marks(head))
+        summary = safe_line(without_marks(head))
         if width is not None:
             room = width - _cells([*left, name]) - _cells([*flags, *columns]) - 2
             summary = _fitted(summary, max(room, 0), self.glyphs)
@@ -330,7 +331,8 @@ class RowView(msgspec.Struct, frozen=True):
             return self.glyphs.user
         return getattr(self.glyphs, _GLYPHS[head.kind])
 
-    def _glyph_style(self, head: Head) -> str:
+    def glyph_style(self, head: Head) -> str:
+        """Give the style of that sign."""
         if head.failed:
             return self.palette.bad
         match head.kind:
@@ -345,7 +347,8 @@ class RowView(msgspec.Struct, frozen=True):
             case _:
                 return self.palette.text
 
-    def _name_style(self, head: Head) -> str:
+    def name_style(self, head: Head) -> str:
+        """Give the style of a checkpoint's name."""
         if head.kind is Kind.MESSAGE and head.role is Role.USER:
             return self.palette.accent
         return self.palette.bad if head.failed else self.palette.dim
@@ -371,7 +374,7 @@ _MARKS = re.compile(r"```\w*\s?|\*\*|`|(?<!\S)#{1,6}\s")
 _SPOKEN = frozenset((Kind.MESSAGE, Kind.COMPACTION, Kind.BRANCH_SUMMARY))
 
 
-def _without_marks(head: Head) -> str:
+def without_marks(head: Head) -> str:
     """Give what a row says without the marks of Markdown, which only cost room on one line."""
     return _MARKS.sub("", head.summary) if head.kind in _SPOKEN else head.summary
 

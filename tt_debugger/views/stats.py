@@ -37,10 +37,14 @@ _SCALE = 8
 
 
 class StatLine(NamedTuple):
-    """A line, and the row of the checkpoint that it is about."""
+    """A line, and the row of the checkpoint that it is about.
+
+    `is_passed` says that nothing is to be said of it alone: it is blank, or part of a picture.
+    """
 
     text: Text
     row: int | None = None
+    is_passed: bool = False
 
 
 class _Row(NamedTuple):
@@ -75,20 +79,27 @@ class StatsView(msgspec.Struct, frozen=True):
         for part in (*tables, self._loop_lines, self._context_picture, self._spending_picture):
             for place, line in enumerate(part(stats)):
                 if not place:
-                    yield StatLine(Text())
+                    yield StatLine(Text(), is_passed=True)
                 self._fit(line.text, self.width)
                 yield line
 
     def _total_lines(self, stats: Stats) -> Iterator[Text]:
         total, palette = stats.total, self.palette
-        counts = (
+        counts = [
             counted(total.checkpoints, "checkpoint"),
             counted(len(stats.branches), "branch", "branches"),
-            counted(total.messages, "message"),
-            counted(total.calls, "tool call"),
-            counted(total.errors, "error"),
-        )
+        ]
+        untold: list[str] = []
+        named = (total.messages, "message"), (total.calls, "tool call"), (total.errors, "error")
+        for count, name in named:
+            if count or not stats.is_of_states:
+                counts.append(counted(count, name))
+            else:
+                untold.append(f"{name}s")
         yield Text(", ".join(counts), palette.text)
+        if untold:
+            told = f"{_listed(untold)} are not recorded one by one"
+            yield Text(told, palette.dim)
         if total.tokens is not None:
             yield Text(_tokens_said(total.tokens, total.cost), palette.text)
         spans = (
@@ -139,6 +150,7 @@ class StatsView(msgspec.Struct, frozen=True):
                 _said(safe_line(each.tool), self.palette.text),
                 _tool_cells(each),
                 each.seconds or 0,
+                each.longest_row,
             )
             for each in stats.tools
         ]
@@ -156,7 +168,8 @@ class StatsView(msgspec.Struct, frozen=True):
 
     def _model_name(self, tally: ModelTally) -> Text:
         if tally.model is None:
-            return _said("no model told", self.palette.dim)
+            what = "compactions and summaries" if tally.is_of_summaries else "no model told"
+            return _said(what, self.palette.dim)
         return _said(safe_line(tally.model), self.palette.text)
 
     def _named(self, rows: Sequence[_Row], what: str) -> list[_Row]:
@@ -295,12 +308,12 @@ class StatsView(msgspec.Struct, frozen=True):
             signs = area_line(sizes, largest, y, AREA_HEIGHT, self.glyphs)
             line.append("".join(signs), self.palette.graph)
             line.rstrip()
-            yield StatLine(line)
+            yield StatLine(line, is_passed=True)
 
     def _below(self, text: str, style: str) -> StatLine:
         line = _said(f"{'':>{_SCALE}} {text}", style)
         line.rstrip()
-        return StatLine(line)
+        return StatLine(line, is_passed=True)
 
     def _ends(self, begin: str, end: str) -> StatLine:
         """Give what stands below both ends of a picture."""
@@ -326,6 +339,7 @@ _TOOL_HEADS = (
     _Head("took", 3),
     _Head("median", 4),
     _Head("longest", 5),
+    _Head("where", 6),
 )
 _MODEL_HEADS = (
     _Head("answers", 2),
@@ -364,7 +378,8 @@ def _tally_cells(tally: Tally) -> list[str]:
 
 def _tool_cells(tool: ToolTally) -> list[str]:
     times = (tool.seconds, tool.median_seconds, tool.longest_seconds)
-    return [_count(tool.calls), _count(tool.errors), *map(_seconds, times)]
+    where = "" if tool.longest_row is None else f"#row={tool.longest_row + 1}"
+    return [_count(tool.calls), _count(tool.errors), *map(_seconds, times), where]
 
 
 def _model_cells(model: ModelTally) -> list[str]:
@@ -396,6 +411,12 @@ def _weight(model: ModelTally, total: Tally) -> float:
     if total.cost is not None:
         return model.cost or 0
     return 0 if model.tokens is None else model.tokens.context
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Give names as they are said one after the other."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _count(number: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -10,28 +11,33 @@ import msgspec
 from rich.cells import cell_len
 from rich.text import Text
 
-from tt_debugger.core.diff.texts import signed_lines
-from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.between import is_same
+from tt_debugger.core.json import as_list, as_map, is_number
 from tt_debugger.core.messages import is_message
-from tt_debugger.core.model import Head, Kind, Role, Session
+from tt_debugger.core.model import Session
 from tt_debugger.core.paths import Key
 from tt_debugger.core.text import counted, safe_line
 from tt_debugger.core.watch import Moment
-from tt_debugger.views.changes import LONGEST_BY_LINES, MEASURED, MOST_LINES, old_and_new
+from tt_debugger.views.changes import MEASURED, by_lines, have_lines, old_and_new, signed
+from tt_debugger.views.margin import Margin
 from tt_debugger.views.palette import Glyphs, Palette
-from tt_debugger.views.row import NAME_WIDTH, RowView, clock_text
-from tt_debugger.views.values import cut, folded, preview
+from tt_debugger.views.row import without_marks
+from tt_debugger.views.values import PREVIEW, cut, folded, preview
 
 WIDEST_VALUE = 40
 """Cells of the widest value behind which the others are aligned."""
 MOST_MEMBERS = 64
 """Members of an object whose old values are told."""
+MOST_ITEMS = 20
+"""Items of a list that is told item by item, where none of them has anything inside."""
+FEW_LINES = 5
+"""Lines of a text that are told of one change, where not all are asked for."""
 _ROOM = 100
 """Cells of a value on a pipe, which has no width."""
+_PLAIN_ITEM = re.compile(r"(?!(?:null|true|false)\Z)[^\W\d][\w.:/ -]*", re.ASCII)
+"""A text that is taken for nothing else without quotes."""
 _SHORTEST = 12
 """Cells in which a value or a summary still says something."""
-_TIME_FROM = 64
-"""Columns from which there is room for the time."""
 
 
 class Brief(msgspec.Struct, frozen=True):
@@ -45,6 +51,13 @@ class Brief(msgspec.Struct, frozen=True):
     is_list: bool
     is_message: bool = False
     members: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    items: tuple[Any, ...] = ()
+    """Those of a short list in which none has anything inside."""
+
+    @property
+    def is_short_list(self) -> bool:
+        """Whether all of its items are known."""
+        return self.is_list and len(self.items) == self.size
 
 
 class Told(NamedTuple):
@@ -78,6 +91,8 @@ class HistoryView(msgspec.Struct, frozen=True):
     glyphs: Glyphs
     width: int | None = None
     is_condition: bool = False
+    most_lines: int | None = FEW_LINES
+    """Lines that are told of a text that changed; None for all."""
 
     def lines(self, moments: Iterable[Told]) -> Iterator[Text]:
         """Give the lines of moments; columns are as wide as the first of them need."""
@@ -88,14 +103,9 @@ class HistoryView(msgspec.Struct, frozen=True):
             yield from self._lines(each, columns)
 
     def _columns(self, measured: Sequence[Told]) -> _Columns:
-        rows = [each.row for each in measured]
-        heads = self.session.heads
-        has_time = any(heads.time(row) is not None for row in rows)
-        columns = _Columns(
-            name=max((cell_len(safe_line(self.name(row))) for row in rows), default=0),
-            number=len(str(len(self.session))),
-            time=has_time and (self.width is None or self.width >= _TIME_FROM),
-        )
+        rows = (each.row for each in measured)
+        margin = Margin.of(self.session, self.name, rows, self.palette, self.glyphs, self.width)
+        columns = _Columns(margin)
         room = _ROOM if self.width is None else self.width - columns.begin
         most = min(WIDEST_VALUE, room * 2 // 3)
         sizes = (cell_len(self._value(each, room)[0]) for each in measured)
@@ -103,7 +113,7 @@ class HistoryView(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(columns, value=value)
 
     def _lines(self, moment: Told, columns: _Columns) -> Iterator[Text]:
-        line = self._left(moment.row, columns)
+        line = columns.margin.text(moment.row)
         sign = ("+" if moment.new else "-") if self.is_condition else _sign(moment)
         room = _ROOM if self.width is None else max(self.width - columns.begin, _SHORTEST)
         words = self._value(moment, room)
@@ -119,25 +129,9 @@ class HistoryView(msgspec.Struct, frozen=True):
             shown = each if self.width is None else cut(each, room, self.glyphs)
             yield Text(f"{' ' * columns.begin}{shown}", style, no_wrap=True)
 
-    def _left(self, row: int, columns: _Columns) -> Text:
-        """Give which checkpoint it is: what it is called, its number, its time, what it does."""
-        head = self.session.heads[row]
-        name = safe_line(self.name(row))
-        line = Text(no_wrap=True).append(name, self.palette.label)
-        line.append(" " * (columns.name - cell_len(name) + 1))
-        line.append(f"{row + 1:>{columns.number}} ", self.palette.dim)
-        if columns.time:
-            time = "" if head.time is None else clock_text(head.time)
-            line.append(f"{time:<8} ", self.palette.dim)
-        view = RowView(self.palette, self.glyphs, columns.number)
-        what = cut(safe_line(head.name), NAME_WIDTH, self.glyphs)
-        line.append(f"{view.glyph(head)} {what}", self._head_style(head))
-        line.append(" " * max(columns.begin - 2 - line.cell_len, 1))
-        return line
-
     def _summary(self, row: int, columns: _Columns, end: int) -> Text:
         """Give what the checkpoint says behind its value, as far as there is room."""
-        summary = safe_line(self.session.heads[row].summary)
+        summary = safe_line(without_marks(self.session.heads[row]))
         gap = max(columns.begin + columns.value - end, 0) + 2
         if self.width is not None:
             room = self.width - end - gap
@@ -162,12 +156,12 @@ class HistoryView(msgspec.Struct, frozen=True):
 
     def _change(self, moment: Told, room: int) -> list[str]:
         old, new = moment.old, moment.new
-        if _have_lines(old, new):
-            return self._by_lines(old, new)
+        if have_lines(old, new):
+            return by_lines(old, new, self.glyphs, most=self.most_lines)
         if isinstance(old, Brief) and isinstance(new, Brief):
             is_another = old.is_message and new.is_message and old.said != new.said
             if old.is_list and new.is_list:
-                return [self._in_list(old, new, moment.keys)]
+                return [self._in_list(old, new, moment.keys, room)]
             if not (old.is_list or new.is_list or is_another):
                 return [self._members(moment)]
         if isinstance(old, Brief) or isinstance(new, Brief):
@@ -176,24 +170,31 @@ class HistoryView(msgspec.Struct, frozen=True):
             return [f"{was} {self.glyphs.arrow} {now}"]
         return old_and_new(old, new, room, self.glyphs)
 
-    def _by_lines(self, old: str, new: str) -> list[str]:
-        """Give how many lines of a text came and went, and the first of them."""
-        changed = [each for each in signed_lines(old, new) if each[0] != " "]
-        added = sum(sign == "+" for sign, _ in changed)
-        count = f"{counted(added, 'line')} added, {len(changed) - added:,} removed"
-        lines = [f"{sign} {safe_line(line.rstrip())}" for sign, line in changed]
-        more = len(lines) - MOST_LINES
-        if more > 1:
-            left = f"{self.glyphs.ellipsis} {counted(more, 'more line')}"
-            return [count, *lines[:MOST_LINES], left]
-        return [count, *lines]
-
-    def _in_list(self, old: Brief, new: Brief, keys: tuple[Key, ...]) -> str:
+    def _in_list(self, old: Brief, new: Brief, keys: tuple[Key, ...], room: int) -> str:
+        if old.is_short_list and new.is_short_list:
+            words = self._items(old, new, room)
+            if words:
+                return words
         if old.size != new.size:
             return f"{old.size:,} {self.glyphs.arrow} {counted(new.size, 'item')}"
         places = f": {', '.join(f'[{key}]' for key in keys[:3])}" if keys else ""
         more = f", {self.glyphs.ellipsis}" if len(keys) > len(keys[:3]) else ""
         return f"{counted(new.size, 'item')}, changed{places}{more}"
+
+    def _items(self, old: Brief, new: Brief, room: int) -> str:
+        """Give both lists if that fits, else the items that are others; nothing for too many."""
+        whole = f"{old.said} {self.glyphs.arrow} {new.said}"
+        if old.said != new.said and cell_len(whole) <= room:
+            return whole
+        if old.size != new.size:
+            return ""
+        pairs = zip(old.items, new.items, strict=True)
+        changed = (
+            f"[{place}] {_item(mine)} {self.glyphs.arrow} {_item(theirs)}"
+            for place, (mine, theirs) in enumerate(pairs)
+            if not is_same(mine, theirs)
+        )
+        return ", ".join(changed)
 
     def _members(self, moment: Told) -> str:
         """Give the members of an object that changed: of numbers by how much."""
@@ -209,9 +210,8 @@ class HistoryView(msgspec.Struct, frozen=True):
             return f"-{key}"
         if mine is unset:
             return f"+{key} {_inner(theirs)}"
-        if _is_number(mine) and _is_number(theirs):
-            step = theirs - mine
-            return f"{key} {step:+,}" if isinstance(step, int) else f"{key} {step:+.4g}"
+        if is_number(mine) and is_number(theirs):
+            return f"{key} {signed(theirs - mine)}"
         if isinstance(mine, Brief) and isinstance(theirs, Brief):
             grown = theirs.is_list and mine.is_list and mine.size != theirs.size
             count = f"{mine.size:,} {self.glyphs.arrow} {counted(theirs.size, 'item')}"
@@ -222,26 +222,17 @@ class HistoryView(msgspec.Struct, frozen=True):
         styles = {"+": self.palette.add, "-": self.palette.remove, "~": self.palette.change}
         return styles.get(sign, self.palette.dim)
 
-    def _head_style(self, head: Head) -> str:
-        if head.failed:
-            return self.palette.bad
-        is_user = head.kind is Kind.MESSAGE and head.role is Role.USER
-        return self.palette.accent if is_user else self.palette.dim
-
 
 class _Columns(msgspec.Struct, frozen=True):
-    """How wide the columns are, and whether there is one for the time."""
+    """The margin, and how wide values are."""
 
-    name: int
-    number: int
-    time: bool
+    margin: Margin
     value: int = 0
 
     @property
     def begin(self) -> int:
-        """Where values begin."""
-        time = len("00:00:00 ") if self.time else 0
-        return self.name + 1 + self.number + 1 + time + 2 + NAME_WIDTH + 1 + 2
+        """Where values begin, behind a sign."""
+        return self.margin.width + 2
 
 
 def _brief(value: Any) -> Any:
@@ -258,12 +249,33 @@ def _brief(value: Any) -> Any:
 def _container(value: Any) -> Any:
     """Give a container without its members, and anything else as it is."""
     if isinstance(value, list):
-        size = len(as_list(value))
-        return Brief(preview(value), size, is_list=True)
+        items = as_list(value)
+        if 0 < len(items) <= MOST_ITEMS and not any(isinstance(x, (dict, list)) for x in items):
+            return Brief(_in_brackets(items), len(items), is_list=True, items=tuple(items))
+        return Brief(preview(value), len(items), is_list=True)
     if isinstance(value, dict):
         members = as_map(value)
         return Brief(preview(value), len(members), is_list=False, is_message=is_message(members))
     return value
+
+
+def _in_brackets(items: Sequence[Any]) -> str:
+    """Give the items of a list as one safe line, as many as fit it."""
+    words, size = list[str](), 0
+    for each in items:
+        words.append(_item(each))
+        size += cell_len(words[-1]) + 2
+        if size > PREVIEW:
+            words[-1] = "…"
+            break
+    return f"[{', '.join(words)}]"
+
+
+def _item(value: Any) -> str:
+    """Give a scalar as it stands in a list; a text without quotes where it needs none."""
+    said = preview(value, _SHORTEST * 2)
+    is_plain = isinstance(value, str) and _PLAIN_ITEM.fullmatch(value)
+    return said[1:-1] if is_plain and said == f'"{value}"' else said
 
 
 def _sign(moment: Told) -> str:
@@ -281,14 +293,3 @@ def _said(value: Any, room: int) -> str:
 
 def _inner(value: Any) -> str:
     return value.said if isinstance(value, Brief) else preview(value, _SHORTEST * 2)
-
-
-def _have_lines(old: Any, new: Any) -> bool:
-    """Tell whether two values are texts of several lines, short enough to be told by them."""
-    if not (isinstance(old, str) and isinstance(new, str)):
-        return False
-    return ("\n" in old or "\n" in new) and len(old) + len(new) <= LONGEST_BY_LINES
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -49,6 +49,8 @@ class Seen(msgspec.Struct, frozen=True):
     """Whether it is something that happens at a checkpoint, and does not stay."""
     is_chosen: bool = False
     """Whether it is the one of several that keys go by."""
+    is_place: bool = True
+    """Whether it is a place of the state, which is written; else it is worked out."""
 
 
 def watched_lines(
@@ -129,8 +131,10 @@ def _told(seen: Seen, glyphs: Glyphs) -> list[str]:
 
 
 def _past(seen: Seen, *, is_near: bool = False) -> str:
+    if seen.last is None and seen.happens:
+        return "did not happen up to here"
     if seen.last is None:
-        return "did not happen up to here" if seen.happens else "not written up to here"
+        return "not written up to here" if seen.is_place else "no change up to here"
     if seen.ago == 0:
         return "happens here" if seen.happens else "changed here"
     ago = f"{seen.ago:,}" if is_near else counted(seen.ago, "checkpoint")

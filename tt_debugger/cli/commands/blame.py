@@ -9,10 +9,12 @@ import click
 
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, location, opened
+from tt_debugger.cli.asked import as_condition
+from tt_debugger.cli.mistakes import path_meant, refuse_swapped
 from tt_debugger.cli.session_json import VERSION
 from tt_debugger.core.blame import place_in
 from tt_debugger.core.nearby import nearby
-from tt_debugger.core.paths import ROOT, Path, pointer, value_at
+from tt_debugger.core.paths import ROOT, Path, foreign_path, pointer, value_at
 from tt_debugger.core.watch import Watched
 from tt_debugger.errors import UsageError
 
@@ -33,15 +35,16 @@ if TYPE_CHECKING:
 def command(location: str, path: str | None, *, origin: bool, as_json: bool) -> None:
     """Tell which checkpoint last wrote each part of a state.
 
-    PATH is a JSON Pointer, such as /messages/3, or its name in JMESPath, such as usage.cost;
-    without one every leaf of the state is told. Messages that a compaction put are marked, those
-    that it brought back with the checkpoint that said them first.
+    PATH is a JSON Pointer, such as /messages/3, or its name in JMESPath, such as usage.cost or
+    messages[-1]; without one every leaf of the state is told. Messages that a compaction put are
+    marked, those that it brought back with the checkpoint that said them first.
 
     With --origin each text at PATH is followed back to the first message of the branch in which
     it is to be read. That is a match of texts, not a proof.
     """
     if origin and path is None:
         raise UsageError("--origin needs a PATH", "such as /messages/3/content")
+    refuse_swapped("blame", location, path)
     asked = _path(path)
     with opened(location) as (debugger, fragment):
         row = debugger.point(fragment)
@@ -69,11 +72,16 @@ def _path(text: str | None) -> Path:
     try:
         path = Watched.parse(text).path
     except ValueError as error:
-        raise UsageError(f"{text!r}: {error}") from error
+        meant = as_condition(text) or path_meant(text)
+        raise UsageError(f"{text!r}: {error}", meant) from error
+    if path is None:
+        # An index from the end is one place in one state, though none to watch.
+        path = foreign_path(text)
     if path is None:
         raise UsageError(
             f"{text!r} is no place in a state: only a place was written by somebody",
-            "name one by its keys, such as usage.cost or /messages/3; `ttdbg watch` takes any",
+            as_condition(text)
+            or "name one by its keys, such as usage.cost or /messages/3; `ttdbg watch` takes any",
         )
     return path
 
@@ -84,7 +92,7 @@ def _there(state: Any, path: Path, text: str | None) -> Path:
         return place_in(state, path)
     except KeyError as error:
         names = [pointer(each) for each in nearby(state, path)]
-        hint = f"did you mean {' or '.join(names)}?" if names else None
+        hint = f"did you mean {' or '.join(names)}?" if names else as_condition(text or "")
         raise UsageError(f"there is no {text} in the state here", hint) from error
 
 

@@ -11,9 +11,9 @@ from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, located, unshielded
 from tt_debugger.cli.session_json import VERSION
 from tt_debugger.core.text import safe_line
-from tt_debugger.debugger import format_of
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats import Claim, claims, known_formats
+from tt_debugger.opening import format_of
 from tt_debugger.storage.probe import probe
 from tt_debugger.store import Follows, Store
 

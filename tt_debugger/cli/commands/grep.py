@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
@@ -12,20 +13,22 @@ import msgspec
 
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, unshielded
-from tt_debugger.cli.patience import each_within
+from tt_debugger.cli.asked import condition_of, narrate_unmet
+from tt_debugger.cli.patience import LONGEST, each_within
 from tt_debugger.cli.scopes import Failed, Opened, Scope
 from tt_debugger.cli.session_json import VERSION
 from tt_debugger.core.model import Role, checkpoint_json
 from tt_debugger.core.search import Expression, Hit, Query
 from tt_debugger.core.text import counted, safe_line
 from tt_debugger.debugger import Debugger
-from tt_debugger.errors import CannotReadError, UsageError
+from tt_debugger.errors import CannotReadError, TtdbgError, UsageError
+from tt_debugger.formats import is_session
+from tt_debugger.opening import exists
+from tt_debugger.storage.servers import is_server
+from tt_debugger.storage.stdin import STDIN
 
 if TYPE_CHECKING:
     from tt_debugger.core.holding import Occasions
-
-LONGEST = 10.0
-"""Seconds that an expression has for a megabyte of a session: some would take for ever."""
 
 
 class _Count:
@@ -36,7 +39,10 @@ class _Count:
 
     def text(self, of: int) -> str:
         """Give the counts in one line; `of` is how many sessions there are."""
-        found = f"{self.hits:,} found in {self.sessions:,} of {counted(of, 'session')}"
+        if self.hits:
+            found = f"{self.hits:,} found in {self.sessions:,} of {counted(of, 'session')}"
+        else:
+            found = f"nothing found in {counted(of, 'session')}"
         return f"{found}; {self.failed:,} cannot be read" if self.failed else found
 
 
@@ -114,6 +120,7 @@ def command(  # noqa: PLR0913 - one for each option
         None if when is None else _occasions(when, is_each=is_each),
     )
     scope, count = Scope(location, sought.text, is_family=family), _Count()
+    newest: tuple[str, str] | None = None
     if as_json:
         asked = {"pattern": pattern, "condition": when, "location": location or None}
         output.json_line({"ttdbg": VERSION, **asked})
@@ -123,6 +130,7 @@ def command(  # noqa: PLR0913 - one for each option
                 count.failed += 1
                 _tell_failed(each, as_json=as_json)
                 continue
+            newest = newest or (each.debugger.location, each.debugger.session.id)
             heads = each.debugger.session.heads
             wanted = (
                 hit for hit in sought.hits_in(each.debugger) if role in {None, heads.role(hit.row)}
@@ -141,7 +149,24 @@ def command(  # noqa: PLR0913 - one for each option
             if count.hits == limit:
                 break
     output.narrate(count.text(scope.count))
+    if not count.hits:
+        _narrate_unmet(sought, newest, scope.count)
     return 0 if count.hits else 1
+
+
+def _narrate_unmet(sought: _Sought, newest: tuple[str, str] | None, count: int) -> None:
+    """Say why a condition holds nowhere in a session, the newest of several."""
+    if sought.occasions is None or newest is None:
+        return
+    location, session = newest
+    try:
+        # It is closed by then: who finds something pays nothing.
+        with Debugger.open(location, session) as debugger:
+            where = None if count == 1 else f"the newest, {location}"
+            narrate_unmet(debugger, sought.occasions.condition, where=where)
+    except TtdbgError:
+        # It was there when it was searched; of what became of it since nothing was asked.
+        return
 
 
 def _parted(
@@ -154,7 +179,21 @@ def _parted(
         return given, pattern
     if pattern is None and not is_optional:
         raise UsageError("there is nothing to look for", "give a PATTERN, or --when CONDITION")
+    if pattern and location and _is_turned_round(pattern, location):
+        turned = shlex.join(("ttdbg", "grep", location, pattern))
+        raise UsageError(
+            f"{pattern} is a session, where the PATTERN is wanted",
+            f"`{turned}`; -e {shlex.quote(pattern)} looks for the name itself",
+        )
     return pattern, location
+
+
+def _is_turned_round(pattern: str, location: str) -> bool:
+    """Tell whether the first of two arguments is a session, and the second no place to look in."""
+    path, place = (each.partition("#")[0] for each in (pattern, location))
+    # An address would be asked, and stdin read, only to say that it is no text.
+    is_here = bool(path) and path != STDIN and not is_server(path) and exists(path)
+    return is_here and not exists(place) and is_session(path)
 
 
 def _text(pattern: str, *, ignores_case: bool, is_regex: bool) -> Query | Expression:
@@ -173,13 +212,9 @@ def _text(pattern: str, *, ignores_case: bool, is_regex: bool) -> Query | Expres
 
 def _occasions(when: str, *, is_each: bool) -> Occasions:
     # Only who asks for a condition pays for the import.
-    from tt_debugger.core.conditions import parse_condition
     from tt_debugger.core.holding import Occasions
 
-    try:
-        return Occasions(parse_condition(when), is_each)
-    except ValueError as error:
-        raise UsageError(f"{when!r} is no condition: {error}") from error
+    return Occasions(condition_of(when), is_each)
 
 
 def _late(text: str, debugger: Debugger, way: str) -> CannotReadError:

@@ -9,9 +9,9 @@ import click
 
 from tt_debugger.cli.arguments import located, unshielded
 from tt_debugger.core.refs import Fragment
-from tt_debugger.debugger import format_of, is_folder
 from tt_debugger.errors import UsageError
 from tt_debugger.formats import is_session
+from tt_debugger.opening import format_of, is_folder
 from tt_debugger.storage.probe import probe
 from tt_debugger.storage.stdin import STDIN, keys_from_terminal
 from tt_debugger.views.palette import THEMES

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import deque
 from collections.abc import Container, Iterable, Iterator
 from itertools import chain
@@ -14,9 +12,12 @@ import msgspec
 
 from tt_debugger.cli import output
 from tt_debugger.cli.arguments import json_option, location, opened
+from tt_debugger.cli.asked import as_condition, condition_of, narrate_unmet
+from tt_debugger.cli.mistakes import path_meant, refuse_swapped
+from tt_debugger.cli.patience import LONGEST, answers_within
 from tt_debugger.cli.session_json import VERSION
 from tt_debugger.core.nearby import MOST, nearby
-from tt_debugger.core.paths import Path, pointer
+from tt_debugger.core.paths import jmespath_of, pointer
 from tt_debugger.core.text import counted
 from tt_debugger.core.watch import Moment, Watched, turns
 from tt_debugger.errors import UsageError
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from tt_debugger.core.refs import Fragment
     from tt_debugger.debugger import Debugger
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-
 
 @click.command("watch")
 @location
@@ -38,16 +37,17 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 @click.option("--no-rewrites", is_flag=True, help="Leave out what was written as it was.")
 @click.option("-n", "--limit", type=click.IntRange(1), metavar="N", help="Only the last N.")
 @click.option("--reverse", is_flag=True, help="The last one first.")
+@click.option("--full", is_flag=True, help="Every line of a text that changed.")
 @json_option
 def command(
     location: str,
     path: str | None,
     *,
     when: str | None,
-    no_rewrites: bool,
     limit: int | None,
     reverse: bool,
     as_json: bool,
+    **shown: bool,
 ) -> None:
     """List where a value changed on a branch, from what to what.
 
@@ -60,16 +60,18 @@ def command(
     as "tokens>100k"; one that asks of single checkpoints, such as error or tool=Bash, wherever it
     holds.
     """
+    refuse_swapped("watch", location, path)
     watched = _watched(path, when)
     if as_json and reverse:
         raise UsageError("with --json the history is told in order", "leave out --reverse")
     with opened(location) as (debugger, fragment):
-        asked = _Asked(debugger, watched, *_ends(debugger, fragment), no_rewrites=no_rewrites)
+        ends, no_rewrites = _ends(debugger, fragment), shown["no_rewrites"]
+        asked = _Asked(debugger, watched, *ends, no_rewrites=no_rewrites)
         if as_json:
             head = {"ttdbg": VERSION, "path": path} | ({"when": when} if when else {})
             output.json_stream(head, "history", _answers(asked, limit))
         else:
-            output.lines(_lines(asked, limit, reverse=reverse))
+            output.lines(_lines(asked, limit, reverse=reverse, is_full=shown["full"]))
         asked.narrate(limit)
 
 
@@ -82,13 +84,11 @@ def _watched(path: str | None, when: str | None) -> Watched | Condition:
     try:
         if path is not None:
             return Watched.parse(path)
-        from tt_debugger.core.conditions import parse_condition
-
-        return parse_condition(when or "")
+        return condition_of(when or "")
     except ValueError as error:
         hint = "--when takes conditions, such as error, tool=Bash or tokens>100k"
-        text = repr(path if when is None else when)
-        raise UsageError(f"{text}: {error}", hint if when is None else None) from error
+        meant = as_condition(path or "") or path_meant(path or "")
+        raise UsageError(f"{path!r}: {error}", meant or hint) from error
 
 
 def _ends(debugger: Debugger, fragment: Fragment) -> tuple[int, int]:
@@ -142,7 +142,9 @@ class _Asked:
             return self.debugger.history(self._last, self.watched)
         path = self.debugger.session.tree.path_to(self._last)
         truths = self.debugger.following(self.watched, path)
-        return turns(path, truths, happens=self.watched.is_of_checkpoints)
+        if self.watched.happens:
+            truths = answers_within(LONGEST, truths, self.watched.text)
+        return turns(path, truths, happens=self.watched.happens)
 
     def wanted(self, moments: Iterable[_T]) -> Iterator[_T]:
         """Give those moments that are asked for."""
@@ -163,8 +165,17 @@ class _Asked:
         if not self._found:
             never = "never holds" if self.is_condition else "is never there"
             output.narrate(f"{text} {never} on this branch{self._instead()}")
+            self._narrate_why()
         else:
             output.narrate(f"{text} does not change in this range")
+
+    def _narrate_why(self) -> None:
+        """Say why a condition never holds, or that a place is one."""
+        watched = self.watched
+        if not isinstance(watched, Watched):
+            narrate_unmet(self.debugger, watched, self.debugger.session.tree.path_to(self._last))
+        elif hint := as_condition(watched.text):
+            output.narrate(f"hint: {hint}")
 
     def _instead(self) -> str:
         """Ask for places that are there and may have been meant."""
@@ -174,25 +185,13 @@ class _Asked:
         formula, state = watched.formula, self.debugger.state(self._last)
         paths = (watched.path or (),) if formula is None else formula.reads
         found = dict.fromkeys(each for path in paths for each in nearby(state, path))
-        named = pointer if formula is None else _expression
+        named = pointer if formula is None else jmespath_of
         names = [named(each) for each in found][:MOST]
         return f"; did you mean {' or '.join(names)}?" if names else ""
 
 
-def _expression(path: Path) -> str:
-    """Give a path as the JMESPath that names it."""
-    text = ""
-    for key in path:
-        if isinstance(key, int):
-            text += f"[{key}]"
-        else:
-            name = key if _PLAIN_NAME.match(key) else json.dumps(key, ensure_ascii=False)
-            text += f".{name}" if text else name
-    return text
-
-
-def _lines(asked: _Asked, limit: int | None, *, reverse: bool) -> Iterator[Text]:
-    from tt_debugger.views.watch import HistoryView, told
+def _lines(asked: _Asked, limit: int | None, *, reverse: bool, is_full: bool) -> Iterator[Text]:
+    from tt_debugger.views.watch import FEW_LINES, HistoryView, told
 
     debugger = asked.debugger
     moments = asked.wanted(told(asked.moments()))
@@ -206,6 +205,7 @@ def _lines(asked: _Asked, limit: int | None, *, reverse: bool) -> Iterator[Text]
         output.glyphs(),
         output.width(),
         asked.is_condition,
+        None if is_full else FEW_LINES,
     )
     return view.lines(moments)
 

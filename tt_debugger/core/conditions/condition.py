@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
 
 from tt_debugger.core.conditions.at import At
-from tt_debugger.core.conditions.forms import Along, Form, atoms_of
+from tt_debugger.core.conditions.forms import Along, Form, Single, atoms_of
 from tt_debugger.core.conditions.reading import form_of
+
+if TYPE_CHECKING:
+    from tt_debugger.core.expressions import JmesPath
 
 
 class FollowingCondition(Protocol):
@@ -28,8 +31,8 @@ class Condition(msgspec.Struct, frozen=True, eq=False):
 
     `is_of_checkpoints` says that it asks of each checkpoint alone, so that it needs no path and
     no state. `happens` says that some of it does: it happens at a checkpoint and does not stay
-    true. `needs_state` and `needs_changes` say what of an `At` it looks at. `is_ready_made` is
-    false for what is JMESPath over the state alone.
+    true. `needs_state` and `needs_changes` say what of an `At` it looks at. `expression` is the
+    JMESPath over the state that it is, None where it is another condition or joins several.
     """
 
     text: str
@@ -38,7 +41,7 @@ class Condition(msgspec.Struct, frozen=True, eq=False):
     happens: bool
     needs_state: bool
     needs_changes: bool
-    is_ready_made: bool
+    expression: JmesPath | None
 
     def holds(self, at: At) -> bool:
         """Tell whether it holds at a checkpoint, whichever was asked of before."""
@@ -50,7 +53,10 @@ class Condition(msgspec.Struct, frozen=True, eq=False):
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition. Raises ValueError that says what is wrong, and at which column."""
+    """Read a condition. Raises ValueError that says what is wrong, and at which column.
+
+    That is a ConditionError, which may say what to do, where it is not JMESPath that is wrong.
+    """
     form = form_of(text)
     atoms = list(atoms_of(form))
     return Condition(
@@ -60,5 +66,5 @@ def parse_condition(text: str) -> Condition:
         happens=any(each.happens for each in atoms),
         needs_state=any(each.needs_state for each in atoms),
         needs_changes=any(each.needs_changes for each in atoms),
-        is_ready_made=any(each.is_ready_made for each in atoms),
+        expression=form.atom.expression if isinstance(form, Single) else None,
     )

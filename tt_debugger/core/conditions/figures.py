@@ -7,11 +7,14 @@ import re
 from array import array
 from collections.abc import Callable, Mapping
 
+from tt_debugger.core.conditions.asked import FigureAsked
 from tt_debugger.core.conditions.at import At
 from tt_debugger.core.conditions.forms import Atom
+from tt_debugger.core.conditions.refusal import ConditionError
 from tt_debugger.core.durations import seconds_taken
 from tt_debugger.core.json import as_list, as_map
 from tt_debugger.core.model import Session
+from tt_debugger.core.refs import moment_of
 
 Number = float | int
 Compare = Callable[[Number, Number], bool]
@@ -26,8 +29,12 @@ COMPARISONS: dict[str, Compare] = {
     "!=": operator.ne,
 }
 
+TIME = "time"
+"""The figure that is compared with ISO times."""
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _THOUSANDS = {"k": 1000, "M": 1_000_000, "G": 1_000_000_000}
+UNITS: Mapping[str, Mapping[str, Number]] = {"took": _SECONDS}
+"""The units of figures that are no plain numbers."""
 _NUMBER = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))(\w*)", re.ASCII)
 _LONGEST = 30
 
@@ -37,16 +44,40 @@ def figure(name: str, comparison: str, number: str) -> Atom:
 
     Raises ValueError where the number is none.
     """
-    value = _parsed(number, _SECONDS if name == "took" else _THOUSANDS)
+    value = _moment(number) if name == TIME else _parsed(number, UNITS.get(name, _THOUSANDS))
     compare = COMPARISONS[comparison]
-    # What is summed is kept for as long as somebody has the condition.
-    figure = _Costs().up_to if name == "cost" else _FIGURES[name]
+    figure = figure_of(name)
 
     def holds(at: At) -> bool:
         known = figure(at)
         return known is not None and compare(known, value)
 
-    return Atom(holds, happens=name in _OF_CHECKPOINTS, needs_state=name == "messages")
+    return Atom(
+        holds,
+        happens=name in _OF_CHECKPOINTS,
+        needs_state=name == "messages",
+        asked=FigureAsked(name, comparison, value),
+    )
+
+
+def figure_of(name: str) -> Callable[[At], Number | None]:
+    """Give what tells a figure of a checkpoint, None where that has none."""
+    # What is summed is kept for as long as somebody has the condition.
+    return _Costs().up_to if name == "cost" else _FIGURES[name]
+
+
+def comparisons(name: str) -> tuple[str, ...]:
+    """Give the comparisons that a figure goes with: that of a time never equals one."""
+    return tuple(COMPARISONS) if name != TIME else (">", ">=", "<", "<=")
+
+
+def _moment(text: str) -> float:
+    found = moment_of(text)
+    if found is None:
+        message = f"{text!r} is no time"
+        hint = "write a date, or a date and a time of day: 2026-01-31T09:40, in UTC"
+        raise ConditionError(message, f"{hint} where no zone is named")
+    return found
 
 
 def _parsed(text: str, units: Mapping[str, Number]) -> Number:
@@ -54,10 +85,18 @@ def _parsed(text: str, units: Mapping[str, Number]) -> Number:
     known = {each.lower(): factor for each, factor in units.items()}
     unit = 1 if found is None or not found[2] else known.get(found[2].lower())
     if found is None or unit is None or len(text) > _LONGEST:
-        message = f"{text!r} is no number; one may end with a unit: {', '.join(units)}"
-        raise ValueError(message)
+        message = f"{text!r} is no number"
+        if "," in text and _NUMBER.fullmatch(text.replace(",", "")):
+            raise ConditionError(f"{message}: write {_without_comma(text)}")
+        raise ConditionError(message, f"a number may end with a unit: {', '.join(units)}")
     number = float(found[1]) * unit
     return int(number) if number.is_integer() else number
+
+
+def _without_comma(text: str) -> str:
+    """Give a number as it is written here: a comma parts thousands, or begins a fraction."""
+    is_of_thousands = re.search(r",\d{3}(?!\d)", text) and not text.startswith(("0,", "-0,"))
+    return text.replace(",", "" if is_of_thousands else ".")
 
 
 class _Costs:
@@ -108,7 +147,8 @@ _FIGURES: dict[str, Callable[[At], Number | None]] = {
     "messages": _messages,
     "row": lambda at: at.row + 1,
     "step": lambda at: at.session.heads.step(at.row),
+    TIME: lambda at: at.session.heads.time(at.row),
 }
-_OF_CHECKPOINTS = frozenset(("output", "took", "bytes"))
+_OF_CHECKPOINTS = frozenset(("output", "took", "bytes", TIME))
 NAMES = ("cost", *_FIGURES)
 """The figures that can be asked for."""

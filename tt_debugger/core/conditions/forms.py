@@ -7,11 +7,16 @@ something in mind along a path gives a `Told` for it, which is told each checkpo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
 
+from tt_debugger.core.conditions.asked import Asked
 from tt_debugger.core.conditions.at import At
+from tt_debugger.core.search import Hit
+
+if TYPE_CHECKING:
+    from tt_debugger.core.expressions import JmesPath
 
 
 class Told(Protocol):
@@ -36,8 +41,9 @@ class Atom(msgspec.Struct, frozen=True, eq=False):
 
     `told` gives what asks it along a path, None where that is no different. `happens` says that it
     asks of the checkpoint alone: it happens there, and does not stay. `needs_state` and
-    `needs_changes` say what of an `At` it looks at, `is_ready_made` that it is none of JMESPath
-    over the state.
+    `needs_changes` say what of an `At` it looks at. `expression` is the JMESPath over the state
+    that it is, None for what is ready-made. `asked` is what it asks for, so that it can be said
+    why that is nowhere. `excerpt` gives what is found, None where that is no text.
     """
 
     holds: Callable[[At], bool]
@@ -45,7 +51,9 @@ class Atom(msgspec.Struct, frozen=True, eq=False):
     happens: bool = True
     needs_state: bool = False
     needs_changes: bool = False
-    is_ready_made: bool = True
+    expression: JmesPath | None = None
+    asked: Asked | None = None
+    excerpt: Callable[[At], Hit | None] | None = None
 
 
 class Single(msgspec.Struct, frozen=True, eq=False):

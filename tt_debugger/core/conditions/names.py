@@ -7,16 +7,20 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from tt_debugger.core.conditions.asked import NameAsked
 from tt_debugger.core.conditions.at import At
 from tt_debugger.core.conditions.forms import Atom
+from tt_debugger.core.conditions.refusal import ConditionError
+from tt_debugger.core.conditions.words import word_in_names
 from tt_debugger.core.json import as_map
-from tt_debugger.core.messages import Call, Result, messages_in, read_message
+from tt_debugger.core.messages import NO_NAME, Call, Result, messages_in, model_of, read_message
 from tt_debugger.core.model import Kind, Role
+from tt_debugger.core.sayings import SUMMARIES
 
 _BROKEN = frozenset((Kind.GAP, Kind.UNREADABLE))
 _OF_TOOLS = frozenset((Kind.TOOL_CALL, Kind.TOOL_RESULT))
-_WRITING_ANEW = frozenset((Kind.COMPACTION, Kind.BRANCH_SUMMARY))
-"""What such checkpoints put into the state was said before."""
+_RETELLING = SUMMARIES | {Kind.CUSTOM}
+"""Kinds of checkpoints that write anew what others said."""
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -44,28 +48,47 @@ def failed(at: At) -> bool:
 
 def tool(name: str) -> Atom:
     """Ask for checkpoints that call a tool, or hold what it gave back."""
-    return Atom(_any_of(_tools, name), needs_changes=True)
+    matches = Pattern.of(name).matches
+    word = None if matches(NO_NAME) else word_in_names(name)
+
+    def holds(at: At) -> bool:
+        heads = at.session.heads
+        kind = heads.kind(at.row)
+        if kind in _OF_TOOLS and matches(heads[at.row].name):
+            return True
+        if kind in _RETELLING or not (word is None or at.may_say(word)):
+            return False
+        return any(map(matches, _tools(at)))
+
+    return Atom(holds, needs_changes=True, asked=NameAsked("tool", name))
 
 
 def label(name: str) -> Atom:
     """Ask for checkpoints with a label."""
-    return Atom(_any_of(_labels, name))
+    return Atom(_any_of(_labels, name), asked=NameAsked("label", name))
 
 
 def model(name: str) -> Atom:
     """Ask for checkpoints at which a model is in use."""
-    return Atom(_any_of(_models, name), happens=False, needs_state=True, needs_changes=True)
+    return Atom(
+        _any_of(_models, name),
+        happens=False,
+        needs_state=True,
+        needs_changes=True,
+        asked=NameAsked("model", name),
+    )
 
 
 def kind(name: str) -> Atom:
     """Ask for checkpoints of a kind. Raises ValueError where there is none of that name."""
     known = _known(name.replace("-", "_"), Kind, "kind")
-    return Atom(_any_of(lambda at: (at.session.heads.kind(at.row),), known))
+    return Atom(_any_of(_kinds, known), asked=NameAsked("kind", known))
 
 
 def role(name: str) -> Atom:
     """Ask for checkpoints in which somebody speaks. Raises ValueError where there is no such."""
-    return Atom(_any_of(_roles, _known(name, Role, "role")))
+    known = _known(name, Role, "role")
+    return Atom(_any_of(_roles, known), asked=NameAsked("role", known))
 
 
 def _any_of(names: Callable[[At], Iterable[str]], name: str) -> Callable[[At], bool]:
@@ -77,21 +100,30 @@ def _any_of(names: Callable[[At], Iterable[str]], name: str) -> Callable[[At], b
 def _known(name: str, names: Iterable[str], what: str) -> str:
     known = [str(each) for each in names]
     if not any(map(Pattern.of(name).matches, known)):
-        message = f"there is no {what} {name!r}; there are: {', '.join(known)}"
-        raise ValueError(message)
+        raise ConditionError(f"there is no {what} {name!r}", f"there are {', '.join(known)}")
     return name
 
 
 def _tools(at: At) -> Iterator[str]:
-    heads = at.session.heads
-    if heads.kind(at.row) in _OF_TOOLS:
-        yield heads[at.row].name
-    if heads.kind(at.row) in _WRITING_ANEW:
-        return
+    """Give the tools that the messages of a checkpoint call, or answer."""
     for message in messages_in(at.changes):
         for part in read_message(message).parts:
             if isinstance(part, (Call, Result)):
                 yield part.name
+
+
+def _used(at: At) -> Iterator[str]:
+    """Give the tools of which a checkpoint calls one, or holds what it gave back."""
+    heads = at.session.heads
+    kind = heads.kind(at.row)
+    if kind in _OF_TOOLS:
+        yield heads[at.row].name
+    if kind not in _RETELLING:
+        yield from _tools(at)
+
+
+def _kinds(at: At) -> Iterable[str]:
+    return (at.session.heads.kind(at.row),)
 
 
 def _labels(at: At) -> Iterable[str]:
@@ -110,8 +142,14 @@ def _models(at: At) -> Iterator[str]:
     if isinstance(said, str):
         yield said
         return
-    for message in messages_in(at.changes):
-        told = as_map(message.get("response_metadata"))
-        for name in (message.get("model"), told.get("model_name"), told.get("model")):
-            if isinstance(name, str):
-                yield name
+    yield from filter(None, map(model_of, messages_in(at.changes)))
+
+
+NAMES_AT: dict[str, Callable[[At], Iterable[str]]] = {
+    "tool": _used,
+    "kind": _kinds,
+    "role": _roles,
+    "model": _models,
+    "label": _labels,
+}
+"""The names that a checkpoint has, by what they are names of."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from tt_debugger.core.conditions import figures, names
 from tt_debugger.core.conditions.forms import And, Atom, Form, Not, Or, Single
+from tt_debugger.core.conditions.refusal import ConditionError
 from tt_debugger.core.conditions.texts import text as of_text
 from tt_debugger.core.formula.quotes import QUOTED
 
@@ -42,14 +43,28 @@ _NAMES: dict[str, Callable[[str], Atom]] = {
 _TEXT, _ERROR = "text", "error"
 _KNOWN = (*_NAMES, *figures.NAMES, _TEXT)
 
+_EXAMPLES = {
+    **{name: f"{name}=NAME" for name in _NAMES},
+    _TEXT: "text~denied",
+    "tokens": "tokens>100k",
+    "took": "took>30s",
+    figures.TIME: "time>2026-01-31T09:40",
+}
+_CLOSE = 0.7
+"""How much alike two names are, of 1, so that one may have been meant by the other."""
 _SPACE = re.compile(r"\s*")
 _AND, _OR, _NOT = (
     re.compile(rf"{word}(?=[\s(]|$)", re.IGNORECASE) for word in ("and", "or", "not")
 )
 _BARE_ERROR = re.compile(rf"{_ERROR}(?=\s*(?:$|\)|&&|\|\|)|\s+(?:and|or)\b)", re.IGNORECASE)
+_BARE = re.compile(
+    rf"({'|'.join(each for each in _KNOWN if each != 'messages')})(?=\s*(?:$|\))|\s+(?:and|or)\b)"
+)
 _COMPARED = re.compile(r"([A-Za-z_]\w*)\s*(!=|>=|<=|==|=|>|<|~)\s*", re.ASCII)
 _FORCED = re.compile(r"(jmes|entry):\s*")
-_QUOTED_VALUE = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'', re.DOTALL)
+_QUOTED_VALUE = re.compile(
+    r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|`"?((?:[^`\\]|\\.)*?)"?`', re.DOTALL
+)
 _ESCAPED_QUOTE = re.compile(r"\\([\"'])")
 _VALUE = re.compile(r"[^\s()]+")
 _PIECES = re.compile(
@@ -124,7 +139,7 @@ class _Reader:
         form = self._form()
         if not self._text.startswith(")", self._place):
             complaint = f"{self._rest()!r} does not belong here" if self._rest() else ""
-            raise self._error(complaint or "the parenthesis is never closed", begin)
+            raise self._error(complaint or "the parenthesis is never closed", place=begin)
         self._place += 1
         self._depth -= 1
         return form
@@ -135,7 +150,7 @@ class _Reader:
             raise self._error("a condition is missing here")
         if bare := _BARE_ERROR.match(text, begin):
             self._place = bare.end()
-            self._end("")
+            self._end(None)
             return Single(Atom(names.failed))
         if forced := _FORCED.match(text, begin):
             self._place = forced.end()
@@ -145,19 +160,20 @@ class _Reader:
             self._place = compared.end()
             return self._compared(compared[1], compared[2])
         if compared is not None and compared[2] in ("=", "~"):
-            raise self._error(_unknown(compared[1], compared[2]))
+            raise self._error(*_unknown(compared[1], compared[2]))
+        if bare := _BARE.match(text, begin):
+            raise self._error(*_without_comparison(bare[1]))
         return self._expression()
 
     def _compared(self, name: str, sign: str) -> Form:
         """Read what a ready-made name is compared with."""
         if sign not in _signs(name):
             signs = ", ".join(_signs(name))
-            complaint = f"{name} goes with {signs}; for JMESPath over the state write jmes:{name}"
-            raise self._error(complaint)
+            raise self._error(f"{name} goes with {signs}", _of_state(name))
         begin = self._place
         value = self._value(is_expression=name == _TEXT)
         if not value:
-            raise self._error(f"something is missing behind {name}{sign}", begin)
+            raise self._error(f"something is missing behind {name}{sign}", place=begin)
         try:
             if name == _TEXT:
                 atom = of_text(value)
@@ -166,17 +182,18 @@ class _Reader:
             else:
                 atom = figures.figure(name, sign, value)
         except ValueError as error:
-            raise self._error(str(error), begin) from None
-        self._end("; what has spaces in it is put in quotes")
+            hint = error.hint if isinstance(error, ConditionError) else None
+            raise self._error(str(error), hint, begin) from None
+        self._end("what has spaces in it is put in quotes")
         return Not(Single(atom)) if name in _NAMES and sign == "!=" else Single(atom)
 
     def _value(self, *, is_expression: bool) -> str:
         """Take a value: in quotes, or up to the next space, or the end of the group."""
         if quoted := _QUOTED_VALUE.match(self._text, self._place):
             self._place = quoted.end()
-            return _ESCAPED_QUOTE.sub(r"\1", quoted[1] or quoted[2] or "")
+            return _ESCAPED_QUOTE.sub(r"\1", next(filter(None, quoted.groups()), ""))
         begin = self._place
-        if self._text.startswith(("'", '"'), begin):
+        if self._text.startswith(("'", '"', "`"), begin):
             raise self._error(f"the quote {self._text[begin]} is never closed")
         if is_expression:
             self._place = _end_of_expression(self._text, begin)
@@ -199,17 +216,17 @@ class _Reader:
         expression = _jmespath(self._text[begin : self._place].rstrip(), begin + 1)
         return Single(of_entry(expression) if is_of_entry else of_state(expression))
 
-    def _end(self, hint: str) -> None:
+    def _end(self, hint: str | None) -> None:
         """Make sure that a ready-made condition ends here."""
         end = self._place
         self._skip_space()
         rest = self._rest()
         if rest.startswith(("&&", "||")):
             word = "and" if rest.startswith("&&") else "or"
-            raise self._error(f"{rest[:2]!r} joins no ready-made conditions; write {word!r}")
+            raise self._error(f"{rest[:2]!r} joins no ready-made conditions", f"write {word!r}")
         is_joined = any(each.match(self._text, self._place) for each in _BEHIND_GROUPS)
         if not is_joined or (end == self._place and rest and rest[0] != ")"):
-            raise self._error(f"{rest!r} does not belong here{hint}")
+            raise self._error(f"{rest!r} does not belong here", hint)
 
     def _takes(self, word: re.Pattern[str]) -> bool:
         self._skip_space()
@@ -226,8 +243,11 @@ class _Reader:
     def _rest(self) -> str:
         return self._text[self._place : self._place + 30].split(" ")[0]
 
-    def _error(self, complaint: str, place: int | None = None) -> ValueError:
-        return ValueError(f"{complaint} (column {(self._place if place is None else place) + 1})")
+    def _error(
+        self, complaint: str, hint: str | None = None, place: int | None = None
+    ) -> ConditionError:
+        column = (self._place if place is None else place) + 1
+        return ConditionError(f"{complaint} (column {column})", hint)
 
 
 _BEHIND_GROUPS = (_AND, _OR, re.compile(r"\)|$"))
@@ -236,16 +256,41 @@ _BEHIND_GROUPS = (_AND, _OR, re.compile(r"\)|$"))
 def _signs(name: str) -> tuple[str, ...]:
     if name == _TEXT:
         return ("~",)
-    return ("=", "==", "!=") if name in _NAMES else tuple(figures.COMPARISONS)
+    return ("=", "==", "!=") if name in _NAMES else figures.comparisons(name)
 
 
-def _unknown(name: str, sign: str) -> str:
+def _unknown(name: str, sign: str) -> tuple[str, str]:
+    """Complain of a name that is none of a condition; say which there are."""
+    meant = condition_like(name)
+    complaint = f"no condition {name}{sign}"
+    if meant is not None:
+        complaint += f"; did you mean {_with_sign(meant, sign)}?"
+    equals = "; what is equal in JMESPath is written with ==" if sign == "=" else ""
+    return complaint, f"there are {READY_MADE}{equals}"
+
+
+def condition_like(name: str) -> str | None:
+    """Give the ready-made condition whose name is near to another, None where none is."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, (*_KNOWN, _ERROR), 1)
-    meant = f" (is {close[0]} meant?)" if close else ""
-    equals = "; what is equal in JMESPath is written with ==" if sign == "=" else ""
-    return f"there is no condition {name}{sign}{meant}, there are {READY_MADE}{equals}"
+    return next(iter(get_close_matches(name, (*_KNOWN, _ERROR), 1, _CLOSE)), None)
+
+
+def _with_sign(name: str, sign: str) -> str:
+    if name == _ERROR:
+        return name
+    return f"{name}{sign if sign in _signs(name) else _signs(name)[0]}"
+
+
+def _without_comparison(name: str) -> tuple[str, str]:
+    """Complain of a name that stands alone, such as what a shell leaves of `cost>1`."""
+    example = _EXAMPLES.get(name, f"{name}>1")
+    shell = " (in quotes: a shell takes > for itself)" if ">" in example else ""
+    return f"{name} wants a comparison: '{example}'{shell}", _of_state(name)
+
+
+def _of_state(name: str) -> str:
+    return f"jmes:{name} is the field of the state"
 
 
 def _end_of_expression(text: str, begin: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tt_debugger.core.conditions.asked import ExpressionAsked
 from tt_debugger.core.conditions.at import At
 from tt_debugger.core.conditions.forms import Atom
 from tt_debugger.core.expressions import Following, JmesPath
@@ -20,26 +21,38 @@ def of_state(expression: JmesPath) -> Atom:
         happens=False,
         needs_state=True,
         needs_changes=True,
-        is_ready_made=False,
+        expression=expression,
+        asked=ExpressionAsked(expression, is_of_entry=False),
     )
 
 
 def of_entry(expression: JmesPath) -> Atom:
     """Ask whether an expression is true of a checkpoint: its JSON, `messages` and `record`."""
-    looked_at = {place[0] for place in expression.reads if place}
-    asks_all = () in expression.reads
-    asks_messages = asks_all or "messages" in looked_at
-    asks_record = asks_all or "record" in looked_at
+    entries = Entries(expression)
+    return Atom(
+        lambda at: is_true(expression.value(entries.at(at))),
+        needs_changes=entries.have_messages,
+        asked=ExpressionAsked(expression, is_of_entry=True),
+    )
 
-    def holds(at: At) -> bool:
+
+class Entries:
+    """Checkpoints as an expression is asked of them, with no more than it looks at."""
+
+    def __init__(self, expression: JmesPath) -> None:
+        looked_at = {place[0] for place in expression.reads if place}
+        asks_all = () in expression.reads
+        self.have_messages = asks_all or "messages" in looked_at
+        self._have_records = asks_all or "record" in looked_at
+
+    def at(self, at: At) -> dict[str, Any]:
+        """Give a checkpoint as one."""
         entry: dict[str, Any] = checkpoint_json(at.session.checkpoint(at.row))
-        if asks_messages:
+        if self.have_messages:
             entry["messages"] = messages_in(at.changes)
-        if asks_record:
+        if self._have_records:
             entry["record"] = at.body()
-        return is_true(expression.value(entry))
-
-    return Atom(holds, needs_changes=asks_messages)
+        return entry
 
 
 class _OfStates:

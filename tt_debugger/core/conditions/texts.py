@@ -8,8 +8,9 @@ import warnings
 from tt_debugger.core.changes import Append, Put, Snapshot, Splice
 from tt_debugger.core.conditions.at import At
 from tt_debugger.core.conditions.forms import Atom
+from tt_debugger.core.conditions.words import word_in_texts
 from tt_debugger.core.model import Kind
-from tt_debugger.core.search import Expression
+from tt_debugger.core.search import Expression, Hit
 
 _WHOLE_STATES = frozenset((Kind.SUPER_STEP, Kind.INTERRUPT, Kind.SNAPSHOT, Kind.COMMIT, Kind.TURN))
 """Kinds of checkpoints whose record repeats what was said before."""
@@ -26,14 +27,18 @@ def text(pattern: str) -> Atom:
     with warnings.catch_warnings():
         # What may mean something else one day still means what it says.
         warnings.simplefilter("ignore")
-        expression = Expression.parse(pattern, ignores_case=plain == plain.lower())
+        ignores_case = plain == plain.lower()
+        expression = Expression.parse(pattern, ignores_case=ignores_case)
+    word = word_in_texts(pattern, ignores_case=ignores_case)
 
-    def holds(at: At) -> bool:
+    def excerpt(at: At) -> Hit | None:
         is_whole_state = at.session.heads.kind(at.row) in _WHOLE_STATES
+        if not (is_whole_state or word is None or at.may_say(word)):
+            return None
         said = _written(at) if is_whole_state else (at.body(),)
-        return any(expression.in_body(at.row, each) is not None for each in said)
+        return next(filter(None, (expression.in_body(at.row, each) for each in said)), None)
 
-    return Atom(holds, needs_changes=True)
+    return Atom(lambda at: excerpt(at) is not None, needs_changes=True, excerpt=excerpt)
 
 
 def _written(at: At) -> list[object]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count, islice, takewhile
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from tt_debugger.core.arguments import arguments_summary
 from tt_debugger.core.diff.acts import Act, From
 from tt_debugger.core.diff.meaning import About
 from tt_debugger.core.diff.side import Side
 from tt_debugger.core.inspection import FARTHEST
+from tt_debugger.core.json import canonical
 from tt_debugger.core.messages import Call, Result, calls_in, messages_in
 
 
-class Answer(NamedTuple):
+class Outcome(NamedTuple):
     """What a tool gave back, the row of that, and its call in a line."""
 
     row: int
@@ -26,8 +25,8 @@ class Answer(NamedTuple):
     call: str
 
 
-Known = tuple[str, str, int]
-"""A call as its like in another session is known: the tool, the arguments, the how manieth."""
+Known = tuple[str, str | bytes, int]
+"""How a call is known in another session: its tool, its arguments, its number among such."""
 
 
 def next_calls(following: Sequence[Act]) -> list[Call]:
@@ -41,30 +40,30 @@ def next_calls(following: Sequence[Act]) -> list[Call]:
 
 def are_same_calls(one: Call, other: Call) -> bool:
     """Tell whether two calls of a tool have the same arguments."""
-    return _text(one.arguments) == _text(other.arguments)
+    return canonical(one.arguments) == canonical(other.arguments)
 
 
-def answers(side: Side, following: Sequence[Act], *, is_exact: bool) -> dict[Known, Answer]:
+def outcomes(side: Side, following: Sequence[Act], *, is_exact: bool) -> dict[Known, Outcome]:
     """Give the results that come one after the other, by their calls.
 
     Not exact, tools and arguments are known by what agents of several makes have in common.
     """
     results = list(takewhile(lambda each: each.source is From.TOOL, following))
     calls = _calls_above(side, results[0].row) if results else {}
-    found: dict[Known, Answer] = {}
+    found: dict[Known, Outcome] = {}
     place = count()
     for act in results:
         for result, text in _results(act):
             call = calls.get(result.call or "") or Call(None, result.name, None)
             name, arguments = call.name.casefold(), arguments_summary(call.arguments)
-            key = (call.name, _text(call.arguments)) if is_exact else (name, arguments)
+            key = (call.name, canonical(call.arguments)) if is_exact else (name, arguments)
             times = next(number for number in count() if (*key, number) not in found)
             line = f"{call.name} {arguments}".strip()
-            found[*key, times] = Answer(act.row, next(place), text, result.failed, line)
+            found[*key, times] = Outcome(act.row, next(place), text, result.failed, line)
     return found
 
 
-def first_other(one: dict[Known, Answer], other: dict[Known, Answer]) -> Known | None:
+def first_other(one: dict[Known, Outcome], other: dict[Known, Outcome]) -> Known | None:
     """Give the first call that both sides made and that had another result, None for none."""
     differ = [
         key
@@ -73,17 +72,6 @@ def first_other(one: dict[Known, Answer], other: dict[Known, Answer]) -> Known |
     ]
     places = ((one[key].place + other[key].place, key) for key in differ)
     return min(places, default=(0, None))[1]
-
-
-def _text(value: Any) -> str:
-    """Give a value as JSON in which the order of keys says nothing."""
-    try:
-        return _encode(value).decode()
-    except (TypeError, ValueError, OverflowError, RecursionError):
-        return repr(value)
-
-
-_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def _results(act: Act) -> Iterator[tuple[Result, str]]:

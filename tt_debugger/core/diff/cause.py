@@ -17,7 +17,7 @@ import msgspec
 
 from tt_debugger.core.changes import touches
 from tt_debugger.core.diff.acts import Act, From, acts
-from tt_debugger.core.diff.called import answers, are_same_calls, first_other, next_calls
+from tt_debugger.core.diff.called import are_same_calls, first_other, next_calls, outcomes
 from tt_debugger.core.diff.divergence import Divergence
 from tt_debugger.core.diff.meaning import About
 from tt_debugger.core.diff.side import Side
@@ -317,8 +317,8 @@ def _of_system(pair: _Pair, mine: Sequence[Act], theirs: Sequence[Act]) -> Cause
 
 def _of_results(pair: _Pair, mine: Sequence[Act], theirs: Sequence[Act]) -> Cause:
     is_exact = pair.old.session.format == pair.new.session.format
-    one = answers(pair.old, mine, is_exact=is_exact)
-    other = answers(pair.new, theirs, is_exact=is_exact)
+    one = outcomes(pair.old, mine, is_exact=is_exact)
+    other = outcomes(pair.new, theirs, is_exact=is_exact)
     if not (one and other):
         first = next(iter((one or other).values()), None)
         if first is None:

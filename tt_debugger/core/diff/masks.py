@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import msgspec
 
+from tt_debugger.core.json import is_number
 from tt_debugger.core.paths import Key
 
 DEEPEST = 64
@@ -41,10 +42,6 @@ def _keys(*names: str) -> frozenset[str]:
 def _plain(name: str) -> str:
     """Give a name of a key as all ways to write it have it in common."""
     return name.lower().replace("_", "").replace("-", "")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _text(pattern: str) -> Callable[[Any], bool]:
@@ -87,7 +84,7 @@ MASKS = (
                 "last_checkpoint",
             ),
         ),
-        lambda value: _is_number(value) or _is_time_text(value),
+        lambda value: is_number(value) or _is_time_text(value),
     ),
     Mask(
         "usage",
@@ -97,7 +94,7 @@ MASKS = (
             *("total_tokens", "input_tokens", "output_tokens", "tokens_before", "tokens_after"),
             *("cost_usd", "total_cost", "total_cost_usd"),
         ),
-        lambda value: _is_number(value) or isinstance(value, dict),
+        lambda value: is_number(value) or isinstance(value, dict),
     ),
     Mask(
         "durations",
@@ -107,7 +104,7 @@ MASKS = (
             *("elapsed_ms", "elapsed_seconds", "elapsed_time", "latency", "latency_ms"),
             *("duration_api_ms", "time_to_first_token", "ttft_ms", "wall_time", "wall_time_ms"),
         ),
-        lambda value: _is_number(value) or _is_duration_text(value),
+        lambda value: is_number(value) or _is_duration_text(value),
     ),
     Mask(
         "request ids",

@@ -15,6 +15,7 @@ from jmespath.visitor import Options, TreeInterpreter
 
 from tt_debugger.core.formula.folds import FOLDS, folded
 from tt_debugger.core.formula.syntax import Node
+from tt_debugger.core.json import is_number
 
 _GIVES_UP = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError)
 
@@ -72,7 +73,7 @@ class _Interpreter(TreeInterpreter):
         if isinstance(left, str) and isinstance(right, str):
             return _COMPARE[sign](left, right)
         if sign not in _EQUALITY:
-            is_ordered = _is_number(left) and _is_number(right)
+            is_ordered = is_number(left) and is_number(right)
             return _COMPARE[sign](left, right) if is_ordered else None
         try:
             return self.COMPARATOR_FUNC[sign](left, right)
@@ -102,10 +103,6 @@ def evaluated(node: Node, value: Any) -> Any:
         return _visit(node, value)
     except _GIVES_UP:
         return None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_true(value: Any) -> bool:

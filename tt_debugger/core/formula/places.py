@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from tt_debugger.core.formula.evaluation import MAINTAINED
@@ -25,6 +26,22 @@ def reads_of(node: Node) -> tuple[Path, ...]:
     return tuple(
         each for each in found if not any(each[:size] in found for size in range(len(each)))
     )
+
+
+def fields_of(node: Node) -> Iterator[str]:
+    """Give the fields that an expression names, but for those of objects that it makes itself."""
+    made: set[str] = set()
+    named: dict[str, None] = {}
+    waiting: list[Any] = [node]
+    while waiting:
+        part = waiting.pop()
+        if part["type"] == "field":
+            named[part["value"]] = None
+        elif part["type"] == "key_val_pair":
+            made.add(part["value"])
+        # Those of a slice are numbers.
+        waiting += [each for each in part["children"] if isinstance(each, dict)]
+    return (each for each in named if each not in made)
 
 
 class _Looking:

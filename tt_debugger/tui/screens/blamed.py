@@ -147,7 +147,8 @@ class BlamedScreen(WatchedScreen):
         if told:
             sought, said = max(told, key=lambda each: (each[1].is_whole, len(each[1].text)))
             note = self.go_to(said.row)
-            words = f"row {said.row + 1} said it first: {origin_words(sought, said)}"
+            match = f"{origin_words(sought, said)} (a match, no proof)"
+            words = f"row {said.row + 1} said it first: {match}"
             self.say("; ".join(filter(None, (words, note))))
         else:
             self.say(_nowhere(message.told))

@@ -11,7 +11,9 @@ from tt_debugger.core.completion import Completer, Nowhere
 from tt_debugger.core.filters import Filter
 from tt_debugger.core.model import Session
 from tt_debugger.core.text import safe_line
+from tt_debugger.tui.finder import wrong_in_condition
 from tt_debugger.tui.keys import Key
+from tt_debugger.tui.screens.chooser import Offer, narrowed
 from tt_debugger.tui.themes import LOOKS
 from tt_debugger.tui.widgets.choice_list import Choice
 from tt_debugger.views.checkpoint import title_line
@@ -41,6 +43,22 @@ def filter_choices(counts: Mapping[Filter, int]) -> list[Choice]:
         Choice(str(each), f"{counts.get(each, 0):>7,}  {FILTERS_TELL[each]}", each)
         for each in Filter
     ] + [Choice(Asked.CONDITION.value, "         asks for one", Asked.CONDITION)]
+
+
+def filters_offered(counts: Mapping[Filter, int]) -> Offer:
+    """Offer the filters that fit what is typed, and where it is a condition, to show by that.
+
+    A mere word is first of all one to narrow down by; its value is the text of the condition.
+    """
+    fitting = narrowed(filter_choices(counts))
+
+    def offer(typed: str) -> Sequence[Choice]:
+        fits, condition = fitting(typed), typed.strip()
+        if not condition or (fits and condition.isalpha()) or wrong_in_condition(condition):
+            return fits
+        return [Choice(f"where {condition} holds", "", condition), *fits]
+
+    return offer
 
 
 def theme_choices() -> list[Choice]:

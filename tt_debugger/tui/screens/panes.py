@@ -264,8 +264,17 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.query_one(BottomBar).standing = text
         self.query_one(BottomBar).hush()
         self.tree_pane.draw_with(self._row_view)
-        self.query_one(RangeLine).update_from(self.scrubber.index, judged)
+        self.draw_range()
         self.set_class(judged is not None, "bisecting")
+
+    def draw_range(self) -> None:
+        """Draw below the graph what is known of rows."""
+        scrubber = self.scrubber
+        is_watching = scrubber.watched is not None
+        range_line = self.query_one(RangeLine)
+        range_line.update_from(scrubber.index, self._judged, is_watching=is_watching)
+        index = scrubber.index
+        self.set_class(index is not None and not index.largest, "uncounted")
 
     def on_descendant_focus(self) -> None:
         """Name the keys of the pane that they go to now."""
@@ -438,7 +447,7 @@ class PanesScreen(KeyedScreen[Place | None]):
         self.tree_pane.grow(session, outline, self._row_view, row)
         shown = self.tree_pane.cursor_row
         self.scrubber.update_from(opened.scrubbed, max(row, 0) if shown is None else shown)
-        self.query_one(RangeLine).update_from(self.scrubber.index, self._judged)
+        self.draw_range()
         if shown is None:
             self._show_no_row()
         elif shown == self._wanted < message.kept and self.tree_pane.cursor_fold is None:

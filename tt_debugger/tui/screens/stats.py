@@ -131,10 +131,10 @@ class StatsScreen(KeyedScreen[int | None]):
         self.lines.to_end()
 
     def action_open(self) -> None:
-        """Go to the leaf of the branch under the cursor, or to where the loop begins."""
+        """Go to the leaf of the branch under the cursor, or where a tool or a loop leads."""
         chosen = self.lines.chosen
         if chosen is None or chosen.row is None:
-            self.query_one(BottomBar).say("only branches and loops lead to a row")
+            self.query_one(BottomBar).say("only branches, tools and loops lead to a row")
         else:
             self.dismiss(chosen.row)
 

@@ -22,11 +22,11 @@ from tt_debugger.core.refs import Fragment, Resolver, parse_fragment, quoted
 from tt_debugger.core.search import Jump
 from tt_debugger.core.text import counted
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.debugger import split_location
 from tt_debugger.errors import TtdbgError, UsageError
+from tt_debugger.opening import split_location
 from tt_debugger.tui.bisecting import Bisected, BisectFailed, Bisecting
 from tt_debugger.tui.copying import ASKED, copied
-from tt_debugger.tui.finder import WHEN, typed_for, wrong_in
+from tt_debugger.tui.finder import typed_for, wrong_in, wrong_in_condition
 from tt_debugger.tui.keys import TIMELINE, bindings
 from tt_debugger.tui.loader import (
     Completes,
@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     from tt_debugger.tui.comparer import Aim, Question
     from tt_debugger.tui.screens.compare import Arrival
     from tt_debugger.tui.screens.forked import Next
+
+
+VERDICT_KEYS = ("+", "-", "0")
+"""What is pressed to judge a row, and is no condition."""
 
 
 class TimelineScreen(BlamedScreen):
@@ -348,8 +352,8 @@ class TimelineScreen(BlamedScreen):
             line = LineScreen(
                 "bisect:",
                 self._palette,
-                hint="a condition, as in: cost>1; nothing: you say what is bad",
-                wrong_in=lambda typed: wrong_in(f"{WHEN}{typed}") if typed.strip() else "",
+                hint="a condition such as cost>1, or just Enter: you judge row by row",
+                wrong_in=_wrong_to_bisect,
             )
             self.app.push_screen(line, self._bisect)
 
@@ -408,14 +412,24 @@ class TimelineScreen(BlamedScreen):
             counts = {each: shown_mask(session, each).count(1) for each in Filter}
             every, chosen = list(Filter), self._filter
             cursor = len(every) if isinstance(chosen, Where) else every.index(chosen)
-            offered = choices.filter_choices(counts)
-            self.choose("rows to show", offered, self._filter_chosen, cursor)
+            screen = ChooserScreen(
+                "rows to show",
+                choices.filters_offered(counts),
+                self._palette,
+                self._glyphs,
+                cursor=cursor,
+                asked="type to narrow down, or a condition",
+            )
+            self.app.push_screen(screen, self._filter_chosen)
 
-    def _filter_chosen(self, chosen: Filter | choices.Asked | None) -> None:
-        if isinstance(chosen, choices.Asked):
-            self.action_show_where()
-        else:
-            self._take_filter(chosen)
+    def _filter_chosen(self, chosen: Filter | choices.Asked | str | None) -> None:
+        match chosen:
+            case choices.Asked():
+                self.action_show_where()
+            case None | Filter():
+                self._take_filter(chosen)
+            case str():
+                self._show_where(chosen)
 
     def action_next_filter(self) -> None:
         """Take the next filter."""
@@ -432,7 +446,7 @@ class TimelineScreen(BlamedScreen):
             self._palette,
             self._filter.condition if isinstance(self._filter, Where) else "",
             hint="a condition, as in: tool=bash and error",
-            wrong_in=lambda typed: wrong_in(f"{WHEN}{typed}") if typed.strip() else "",
+            wrong_in=wrong_in_condition,
         )
         self.app.push_screen(line, self._show_where)
 
@@ -812,6 +826,13 @@ class TimelineScreen(BlamedScreen):
                 row, self._filter, self._folding, self.inspector.tab, self.watching.texts
             )
         self.dismiss(place)
+
+
+def _wrong_to_bisect(typed: str) -> str:
+    """Tell what is wrong with a condition to bisect by; without one a person judges."""
+    if typed.strip() in VERDICT_KEYS:
+        return "to judge row by row leave this empty: Enter first, then + and -"
+    return wrong_in_condition(typed)
 
 
 def _as_subsession(made: Made) -> Subsession:

@@ -127,6 +127,7 @@ class WatchedScreen(PanesScreen):
                 line = WatchedLine(self._short_name(watch), track, watch)
         self._line = line
         self.scrubber.draw_watched(line)
+        self.draw_range()
 
     def _tell_watched(self) -> None:
         """Show all anew that tells of what is watched."""

@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from tt_debugger.core.bisect import Stand
 from tt_debugger.core.scrub import Column, ScrubIndex, columns_of
-from tt_debugger.tui.widgets.scrubber import MARGIN, SCALE_FROM_WIDTH, UNIT
+from tt_debugger.tui.widgets.scrubber import MARGIN, UNIT, left_of
 from tt_debugger.views.judged import SIGNS, STYLES, Judged
 from tt_debugger.views.palette import Palette
 
@@ -32,11 +32,18 @@ class RangeLine(Widget):
         self.palette = palette
         self._index: ScrubIndex | None = None
         self._judged: Judged | None = None
+        self._is_watching = False
 
-    def update_from(self, index: ScrubIndex | None, judged: Judged | None) -> None:
-        """Show what is known of the rows of a session; None for nothing."""
-        if index is not self._index or judged is not self._judged:
-            self._index, self._judged = index, judged
+    def update_from(
+        self, index: ScrubIndex | None, judged: Judged | None, *, is_watching: bool = False
+    ) -> None:
+        """Show what is known of the rows of a session; None for nothing.
+
+        Where something is watched, the graph has room at its left for a name.
+        """
+        is_same = index is self._index and judged is self._judged
+        if not is_same or is_watching != self._is_watching:
+            self._index, self._judged, self._is_watching = index, judged, is_watching
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -49,10 +56,10 @@ class RangeLine(Widget):
         line = Text(no_wrap=True, end="")
         index, judged = self._index, self._judged
         if index is not None and judged is not None:
-            has_name = index.largest > 0 and width >= SCALE_FROM_WIDTH
-            name = f"{NAME:>{MARGIN + len(UNIT)}} " if has_name else " " * MARGIN
+            left = left_of(index, width, is_watching=self._is_watching)
+            name = f"{NAME:>{MARGIN + len(UNIT)}} " if left > MARGIN else " " * MARGIN
             line.append(name, self.palette.accent)
-            columns = columns_of(index, max(width - len(name) - MARGIN, 0))
+            columns = columns_of(index, max(width - left - MARGIN, 0))
             for text, style in _runs(judged, columns):
                 line.append(text, getattr(self.palette, style) if style else "")
         line.truncate(width, pad=True)

@@ -37,6 +37,8 @@ from tt_debugger.views.row import count_text
 
 SCALE_FROM_WIDTH = 60
 """Columns that the widget needs before it says how high the graph is."""
+WATCHED_FROM_HEIGHT = 3
+"""Lines from which there is one for what is watched."""
 MARGIN = 1
 UNIT = "tokens"
 NOTE_WIDTH = 64
@@ -278,11 +280,12 @@ class Scrubber(Widget, can_focus=True, inherit_bindings=False):
         index, width, height = self._index, size.width, size.height
         if index is None or not height:
             return _Picture(size, 0, (), ())
-        has_words = index.largest > 0 or self._watched is not None
-        has_scale = has_words and width >= SCALE_FROM_WIDTH
-        left = MARGIN + len(UNIT) + 1 if has_scale else MARGIN
+        left = left_of(index, width, is_watching=self._watched is not None)
+        has_scale = left > MARGIN
         columns = columns_of(index, max(width - left - MARGIN, 0))
-        above = height - 1 if self._watched is None else max(height - 2, 1)
+        # In few lines the marks come first, then the graph.
+        watched = self._watched if height >= WATCHED_FROM_HEIGHT else None
+        above = height - 1 if watched is None else height - 2
         lines = [self._graph_line(columns, index.largest, y, above) for y in range(above)]
         if lines and not index.largest:
             lines[-1] = self._cells("no token counts recorded" if columns else "no checkpoints")
@@ -291,9 +294,9 @@ class Scrubber(Widget, can_focus=True, inherit_bindings=False):
         if has_scale and index.largest:
             scale = _scale(index.largest, above + 1)
         marks = len(lines) - 1
-        if self._watched is not None:
-            lines.append(self._watched_line(self._watched, index.session, columns))
-            scale.append(self._watched.name(left - 2) if has_scale else "")
+        if watched is not None:
+            lines.append(self._watched_line(watched, index.session, columns))
+            scale.append(watched.name(left - 2) if has_scale else "")
         drawn = (
             [*self._cells(f"{word:>{left - 1}} "), *line, *self._cells(" " * width)][:width]
             for word, line in zip(scale, lines, strict=True)
@@ -391,6 +394,12 @@ class Scrubber(Widget, can_focus=True, inherit_bindings=False):
         if text.cell_len > room:
             text.truncate(max(room - cell_len(ellipsis), 0))
             text.append(ellipsis[: max(room, 0)])
+
+
+def left_of(index: ScrubIndex, width: int, *, is_watching: bool) -> int:
+    """Give the cell of the first column: there is a scale where it has something to say."""
+    has_words = index.largest > 0 or is_watching
+    return MARGIN + len(UNIT) + 1 if has_words and width >= SCALE_FROM_WIDTH else MARGIN
 
 
 def _row_dragged_to(columns: tuple[Column, ...], place: int) -> int:

@@ -1,4 +1,7 @@
-"""The lines of statistics with a cursor; some of them lead to a checkpoint."""
+"""The lines of statistics with a cursor; some of them lead to a checkpoint.
+
+The cursor passes what is blank, and the pictures, which come into view with their titles.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class StatLines(CursorPane, can_focus=True, inherit_bindings=False):
     def update_from(self, lines: Sequence[StatLine]) -> None:
         """Show other lines; the cursor stays on its place."""
         self._lines = lines
-        self._cursor = min(self._cursor, max(len(lines) - 1, 0))
+        self._cursor = self._nearest(self._cursor, is_down=False)
         self.virtual_size = Size(self.size.width, len(lines))
         self._reveal()
         self.refresh()
@@ -47,7 +50,7 @@ class StatLines(CursorPane, can_focus=True, inherit_bindings=False):
 
     def move_to(self, place: int) -> None:
         """Put the cursor on a line, the nearest one where there are fewer."""
-        wanted = min(max(place, 0), max(len(self._lines) - 1, 0))
+        wanted = self._nearest(place, is_down=place > self._cursor)
         if wanted != self._cursor:
             self.refresh_line(self._cursor)
             self._cursor = wanted
@@ -58,10 +61,24 @@ class StatLines(CursorPane, can_focus=True, inherit_bindings=False):
         """Move the cursor to the last line."""
         self.move_to(len(self._lines))
 
+    def _nearest(self, place: int, *, is_down: bool) -> int:
+        """Give the line nearest to a place that is not passed, from there on or else before."""
+        last = max(len(self._lines) - 1, 0)
+        place = min(max(place, 0), last)
+        below, above = range(place, len(self._lines)), range(place, -1, -1)
+        ways = (*below, *above) if is_down else (*above, *below)
+        return next((each for each in ways if not self._is_passed(each)), place)
+
+    def _is_passed(self, place: int) -> bool:
+        return place < len(self._lines) and self._lines[place].is_passed
+
     def _reveal(self) -> None:
-        self.scroll_to_region(
-            Region(0, self._cursor, 1, 1), animate=False, force=True, immediate=True
-        )
+        """Bring the cursor into view, with as much as can be of what it passes below."""
+        end = self._cursor + 1
+        while self._is_passed(end):
+            end += 1
+        for region in (Region(0, end - 1, 1, 1), Region(0, self._cursor, 1, 1)):
+            self.scroll_to_region(region, animate=False, force=True, immediate=True)
 
     def on_resize(self) -> None:
         """Keep the cursor in view."""
@@ -73,7 +90,7 @@ class StatLines(CursorPane, can_focus=True, inherit_bindings=False):
         place = event.y + self.scroll_offset.y
         if place < len(self._lines):
             self.move_to(place)
-            if event.chain > 1:
+            if event.chain > 1 and place == self._cursor:
                 self.post_message(self.Taken())
 
     def render_line(self, y: int) -> Strip:
