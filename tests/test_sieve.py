@@ -11,7 +11,7 @@ from builders import FIXTURES, jsonl, pi
 from cli.homes import keep, pi_session
 
 from tt_debugger.core.listing import Entry
-from tt_debugger.core.search import Expression, Query
+from tt_debugger.core.search import Query, Regex
 from tt_debugger.debugger import Debugger
 from tt_debugger.discovery import Discovery, sieve
 from tt_debugger.discovery.sieve import may_hold
@@ -92,7 +92,7 @@ def test_what_is_not_known_is_not_sieved_out(tmp_path):
 
     assert not held(entry, "zebra")
     assert held(unread, "zebra")
-    assert may_hold(entry, Expression.parse("zebra", ignores_case=False))
+    assert may_hold(entry, Regex.parse("zebra", ignores_case=False))
     keep(path, pi_session("s", "Water the lawns"), 5)
     assert held(entry, "zebra")
     path.unlink()

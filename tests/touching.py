@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from strategies import containers, parent_rows
 
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, State
+from tt_debugger.core.history import Watched, history
 from tt_debugger.core.model import Session
 from tt_debugger.core.paths import Path
 from tt_debugger.core.replay import Replay
 from tt_debugger.core.touches import Touches
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.core.watch import Watched, history
 from tt_debugger.formats.shared.memory import MemoryRecord
 
 MESSAGES = ("messages",)

@@ -28,7 +28,7 @@ from tt_debugger.core.model import Kind, Session, SessionId
 from tt_debugger.core.paths import value_at
 from tt_debugger.core.refs import Fragment, Point, Resolver, quoted
 from tt_debugger.core.replay import BATCH, Body, Replay, Resumed
-from tt_debugger.core.search import BATCH_BYTES, Expression, Found, Query, scan
+from tt_debugger.core.search import BATCH_BYTES, Found, Query, Regex, scan
 from tt_debugger.core.tree import NO_ROW
 from tt_debugger.errors import (
     CannotReadError,
@@ -65,10 +65,10 @@ if TYPE_CHECKING:
     from tt_debugger.core.conditions import Condition
     from tt_debugger.core.first_said import FirstSaid, Sought
     from tt_debugger.core.fork.plan import Draft, Plan
+    from tt_debugger.core.history import Moment, Watched
     from tt_debugger.core.holding import Occasions
     from tt_debugger.core.paths import Path as Place
     from tt_debugger.core.touches import Touches
-    from tt_debugger.core.watch import Moment, Watched
 
 LARGEST_RUN = 4 << 20
 """Bytes of neighbouring records that are searched as one."""
@@ -274,7 +274,7 @@ class Debugger:
             self._marks.drop(name)
 
     def search(
-        self, query: Query | Expression, start: int = 0, session: Session | None = None
+        self, query: Query | Regex, start: int = 0, session: Session | None = None
     ) -> Iterator[Found]:
         """Look for a query in all rows, from one on around the session, a batch at a time.
 
@@ -454,7 +454,7 @@ class Debugger:
 
         Others may ask meanwhile.
         """
-        from tt_debugger.core.watch import history
+        from tt_debugger.core.history import history
 
         path = self.session.tree.path_to(row)
         return history(path, self.changes_along(path), watched)

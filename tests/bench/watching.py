@@ -17,7 +17,7 @@ from bench.figures import Figure, median_ratio
 from bench.long_session import long_session
 
 from tt_debugger.core.changes import LiveState
-from tt_debugger.core.watch import Watched
+from tt_debugger.core.history import Watched
 from tt_debugger.debugger import Debugger
 
 CHECKPOINTS = 100_000

@@ -14,7 +14,7 @@ from strategies import containers
 
 from tt_debugger.core import search as search_module
 from tt_debugger.core.model import Head, Kind
-from tt_debugger.core.search import Expression, Found, Hit, Jump, NoJump, Query, Search, scan
+from tt_debugger.core.search import Found, Hit, Jump, NoJump, Query, Regex, Search, scan
 from tt_debugger.formats.shared.records import Record, records
 
 
@@ -39,7 +39,7 @@ def query(text: str) -> Query:
     ],
 )
 def test_an_expression_finds_the_first_that_it_matches(typed, ignores_case, found):
-    hit = Expression.parse(typed, ignores_case=ignores_case).in_body(0, {"k": ["abbcd"]})
+    hit = Regex.parse(typed, ignores_case=ignores_case).in_body(0, {"k": ["abbcd"]})
 
     assert (None if hit is None else hit.found) == found
 
@@ -47,7 +47,7 @@ def test_an_expression_finds_the_first_that_it_matches(typed, ignores_case, foun
 @pytest.mark.parametrize("typed", ["(", "a{2,1}", "[z-a]", "(?P<n>)(?P<n>)"])
 def test_what_is_no_expression_is_a_value_error(typed):
     with pytest.raises(ValueError, match=r"."):
-        Expression.parse(typed, ignores_case=False)
+        Regex.parse(typed, ignores_case=False)
 
 
 def test_a_text_may_be_looked_for_as_it_is_whatever_its_capitals():

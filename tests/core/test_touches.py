@@ -16,11 +16,11 @@ from touching import MESSAGES, long_talks, moments, paths_in, touches_of
 
 from tt_debugger.core import item_writes, touches
 from tt_debugger.core.changes import Append, Change, Drop, Put, Splice
+from tt_debugger.core.history import Watched, history
 from tt_debugger.core.item_writes import Hit, ItemWrites
 from tt_debugger.core.jumps import leaf_of
 from tt_debugger.core.paths import Path
 from tt_debugger.core.touches import Touches
-from tt_debugger.core.watch import Watched, history
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import TtdbgError
 from tt_debugger.formats.shared.memory import MemoryRecord

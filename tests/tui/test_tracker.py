@@ -11,7 +11,7 @@ from tui.driving import SAMPLES
 from tt_debugger.core.jumps import leaf_of
 from tt_debugger.core.model import Session
 from tt_debugger.core.tracks import Track
-from tt_debugger.core.watches import Watch
+from tt_debugger.core.watch import Watch
 from tt_debugger.debugger import Debugger
 from tt_debugger.tui import tracker as tracker_module
 from tt_debugger.tui.tracker import Asked, ChangeFound, Tracked, Tracker, Tracking

@@ -11,7 +11,7 @@ from tui.test_live import until
 from writers import append
 
 from tt_debugger.core.tracks import Stop, Track
-from tt_debugger.core.watches import Watch
+from tt_debugger.core.watch import Watch
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError
 from tt_debugger.tui.screens.chooser import ChooserScreen

@@ -16,7 +16,7 @@ from tt_debugger.cli.arguments import located, no_point
 from tt_debugger.core.families import families
 from tt_debugger.core.listing import Entry, Sort, ordered, short_ids
 from tt_debugger.core.refs import Fragment, quoted
-from tt_debugger.core.search import Expression, Query
+from tt_debugger.core.search import Query, Regex
 from tt_debugger.debugger import Debugger
 from tt_debugger.discovery import EVERYWHERE, Discovery
 from tt_debugger.discovery.sieve import may_hold
@@ -46,7 +46,7 @@ class Scope:
     """
 
     def __init__(
-        self, location: str | None, text: Query | Expression | None, *, is_family: bool
+        self, location: str | None, text: Query | Regex | None, *, is_family: bool
     ) -> None:
         self.count = 0
         self._location = location

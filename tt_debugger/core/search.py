@@ -164,14 +164,14 @@ class Query(msgspec.Struct, frozen=True):
         return _hit(row, text, begin, end)
 
 
-class Expression(msgspec.Struct, frozen=True):
+class Regex(msgspec.Struct, frozen=True):
     """A regular expression to look for, in the places in which a query looks."""
 
     text: str
     pattern: re.Pattern[str]
 
     @classmethod
-    def parse(cls, text: str, *, ignores_case: bool) -> Expression:
+    def parse(cls, text: str, *, ignores_case: bool) -> Regex:
         """Read an expression. Raises ValueError where it is none."""
         try:
             return cls(text, re.compile(text, re.IGNORECASE if ignores_case else 0))
@@ -285,7 +285,7 @@ Run = Callable[[int, int], bytes | None]
 
 def scan(
     session: Session,
-    query: Query | Expression,
+    query: Query | Regex,
     start: int,
     records: Records,
     bodies: Callable[[Sequence[int]], Sequence[Body]],
@@ -313,7 +313,7 @@ class _Scan:
     def __init__(
         self,
         session: Session,
-        query: Query | Expression,
+        query: Query | Regex,
         start: int,
         records: Records,
         bodies: Callable[[Sequence[int]], Sequence[Body]],

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tt_debugger.core.listing import Entry
 from tt_debugger.core.model import Session
-from tt_debugger.core.search import Expression, Query
+from tt_debugger.core.search import Query, Regex
 from tt_debugger.errors import CannotReadError
 from tt_debugger.storage.compressed import MAGIC
 from tt_debugger.storage.files import RegularFile
@@ -48,13 +48,13 @@ def made_words(store: Store, session: Session) -> tuple[str, ...] | None:
     return tuple(sorted(made)) if len(made) <= MOST_WORDS else None
 
 
-def may_hold(entry: Entry, query: Query | Expression) -> bool:
+def may_hold(entry: Entry, query: Query | Regex) -> bool:
     """Tell whether a search may find something in a session; only a no is certain.
 
     Of a session whose index was not read, and of a file that changed since, nothing is.
     """
     made = entry.facts.made if entry.facts else None
-    if isinstance(query, Expression) or query.data is None or made is None:
+    if isinstance(query, Regex) or query.data is None or made is None:
         return True
     words = [each for each in _words_in(query.needle) if not any(each in one for one in made)]
     try:

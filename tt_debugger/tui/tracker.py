@@ -20,13 +20,13 @@ from textual.worker import get_current_worker
 
 from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import State
+from tt_debugger.core.history import Moment, Watched, history, turns
 from tt_debugger.core.jumps import leaf_of
 from tt_debugger.core.model import Session
 from tt_debugger.core.touches import writes
 from tt_debugger.core.tracks import Stop, Track, number_of, track_of
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.core.watch import Moment, Watched, history, turns
-from tt_debugger.core.watches import Watch
+from tt_debugger.core.watch import Watch
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import TtdbgError
 from tt_debugger.tui.sparing import sparingly

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from tt_debugger.core.history import Watched
 from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.model import Session
 from tt_debugger.core.tracks import Stop, Track
-from tt_debugger.core.watch import Watched
-from tt_debugger.core.watches import Watch
+from tt_debugger.core.watch import Watch
 from tt_debugger.tui.tracker import (
     Asked,
     ChangeFound,

@@ -13,9 +13,9 @@ from tt_debugger.cli.asked import as_condition
 from tt_debugger.cli.mistakes import path_meant, refuse_swapped
 from tt_debugger.cli.session_json import VERSION
 from tt_debugger.core.blame import place_in
+from tt_debugger.core.history import Watched
 from tt_debugger.core.nearby import nearby
 from tt_debugger.core.paths import ROOT, Path, foreign_path, pointer, value_at
-from tt_debugger.core.watch import Watched
 from tt_debugger.errors import UsageError
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from tt_debugger.cli.patience import LONGEST, each_within
 from tt_debugger.cli.scopes import Failed, Opened, Scope
 from tt_debugger.cli.session_json import VERSION
 from tt_debugger.core.model import Role, checkpoint_json
-from tt_debugger.core.search import Expression, Hit, Query
+from tt_debugger.core.search import Hit, Query, Regex
 from tt_debugger.core.text import counted, safe_line
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import CannotReadError, TtdbgError, UsageError
@@ -49,7 +49,7 @@ class _Count:
 class _Sought(msgspec.Struct, frozen=True):
     """What is looked for: a text, where a condition holds, or a text where one does."""
 
-    text: Query | Expression | None
+    text: Query | Regex | None
     occasions: Occasions | None
 
     def hits_in(self, debugger: Debugger) -> Iterator[Hit]:
@@ -58,7 +58,7 @@ class _Sought(msgspec.Struct, frozen=True):
             yield from self._held(debugger, is_each=False)
             return
         found = debugger.search(self.text)
-        if isinstance(self.text, Expression):
+        if isinstance(self.text, Regex):
             found = each_within(LONGEST, found, _late(self.text.text, debugger, "leave out -E"))
         rows = {hit.row for hit in self._held(debugger, is_each=True)}
         is_asked = self.occasions is not None
@@ -196,14 +196,14 @@ def _is_turned_round(pattern: str, location: str) -> bool:
     return is_here and not exists(place) and is_session(path)
 
 
-def _text(pattern: str, *, ignores_case: bool, is_regex: bool) -> Query | Expression:
+def _text(pattern: str, *, ignores_case: bool, is_regex: bool) -> Query | Regex:
     if not pattern:
         raise UsageError("there is nothing to look for", "give a PATTERN")
     is_exact = not ignores_case and pattern != pattern.lower()
     if not is_regex:
         return Query.of(pattern, is_exact=is_exact)
     try:
-        return Expression.parse(pattern, ignores_case=not is_exact)
+        return Regex.parse(pattern, ignores_case=not is_exact)
     except ValueError as error:
         raise UsageError(
             f"{pattern!r} is no regular expression: {error}", "without -E it is a text"

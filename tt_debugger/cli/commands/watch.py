@@ -16,10 +16,10 @@ from tt_debugger.cli.asked import as_condition, condition_of, narrate_unmet
 from tt_debugger.cli.mistakes import path_meant, refuse_swapped
 from tt_debugger.cli.patience import LONGEST, answers_within
 from tt_debugger.cli.session_json import VERSION
+from tt_debugger.core.history import Moment, Watched, turns
 from tt_debugger.core.nearby import MOST, nearby
 from tt_debugger.core.paths import jmespath_of, pointer
 from tt_debugger.core.text import counted
-from tt_debugger.core.watch import Moment, Watched, turns
 from tt_debugger.errors import UsageError
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class _Asked:
 
 
 def _lines(asked: _Asked, limit: int | None, *, reverse: bool, is_full: bool) -> Iterator[Text]:
-    from tt_debugger.views.watch import FEW_LINES, HistoryView, told
+    from tt_debugger.views.history import FEW_LINES, HistoryView, told
 
     debugger = asked.debugger
     moments = asked.wanted(told(asked.moments()))

@@ -10,7 +10,7 @@ from tt_debugger.core.conditions.at import At
 from tt_debugger.core.conditions.forms import Atom
 from tt_debugger.core.conditions.words import word_in_texts
 from tt_debugger.core.model import Kind
-from tt_debugger.core.search import Expression, Hit
+from tt_debugger.core.search import Hit, Regex
 
 _WHOLE_STATES = frozenset((Kind.SUPER_STEP, Kind.INTERRUPT, Kind.SNAPSHOT, Kind.COMMIT, Kind.TURN))
 """Kinds of checkpoints whose record repeats what was said before."""
@@ -28,7 +28,7 @@ def text(pattern: str) -> Atom:
         # What may mean something else one day still means what it says.
         warnings.simplefilter("ignore")
         ignores_case = plain == plain.lower()
-        expression = Expression.parse(pattern, ignores_case=ignores_case)
+        expression = Regex.parse(pattern, ignores_case=ignores_case)
     word = word_in_texts(pattern, ignores_case=ignores_case)
 
     def excerpt(at: At) -> Hit | None:

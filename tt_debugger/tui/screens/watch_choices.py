@@ -12,7 +12,7 @@ from rich.text import Text
 from tt_debugger.core.completed_paths import completed_paths
 from tt_debugger.core.paths import value_at
 from tt_debugger.core.text import safe_line
-from tt_debugger.core.watches import Watch
+from tt_debugger.core.watch import Watch
 from tt_debugger.tui.widgets.choice_list import Choice
 from tt_debugger.views.palette import Palette
 from tt_debugger.views.values import preview, sized

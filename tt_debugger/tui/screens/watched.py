@@ -11,7 +11,7 @@ import msgspec
 
 from tt_debugger.core.inspection import Inspection
 from tt_debugger.core.refs import Fragment
-from tt_debugger.core.watches import Watch
+from tt_debugger.core.watch import Watch
 from tt_debugger.tui.loader import Opened, Regrown
 from tt_debugger.tui.screens import watch_choices
 from tt_debugger.tui.screens.chooser import ChooserScreen

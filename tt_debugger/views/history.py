@@ -12,12 +12,12 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tt_debugger.core.between import is_same
+from tt_debugger.core.history import Moment
 from tt_debugger.core.json import as_list, as_map, is_number
 from tt_debugger.core.messages import is_message
 from tt_debugger.core.model import Session
 from tt_debugger.core.paths import Key
 from tt_debugger.core.text import counted, safe_line
-from tt_debugger.core.watch import Moment
 from tt_debugger.views.changes import MEASURED, by_lines, have_lines, old_and_new, signed
 from tt_debugger.views.margin import Margin
 from tt_debugger.views.palette import Glyphs, Palette

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from strategies import json_values
 
+from tt_debugger.core.history import Moment
 from tt_debugger.core.model import Head, Kind, Role
 from tt_debugger.core.paths import Key
 from tt_debugger.core.text import acting
-from tt_debugger.core.watch import Moment
+from tt_debugger.views.history import FEW_LINES, Brief, HistoryView, Told, told
 from tt_debugger.views.palette import ANSI, ASCII, UNICODE, Glyphs
-from tt_debugger.views.watch import FEW_LINES, Brief, HistoryView, Told, told
 
 UNSET = msgspec.UNSET
 HEADS = {

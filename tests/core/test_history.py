@@ -14,8 +14,8 @@ from strategies import changes_of, json_values, keys
 
 from tt_debugger.core.between import is_same
 from tt_debugger.core.changes import Append, Change, Drop, Put, Snapshot, Splice, fold
+from tt_debugger.core.history import Watched, history, turns
 from tt_debugger.core.paths import Path, parse_pointer, pointer, value_at
-from tt_debugger.core.watch import Watched, history, turns
 
 UNSET = msgspec.UNSET
 Steps = Sequence[Sequence[Change]]
