@@ -267,7 +267,8 @@ def test_a_condition_is_tested_and_the_cursor_goes_where_it_holds_first(path: Pa
         assert standing(pilot) == (
             "bisect: messages>10 holds from row 11 on, if it lasts (6 of 32 tested); Esc ends"
         )
-        assert "+ first bad" in line_of(pilot, 11)
+        assert "+ first to hold" in line_of(pilot, 11)
+        assert "+ holds" in line_of(pilot, 12)
         await press(pilot, "alt+left")
         assert row(pilot) == 32
 

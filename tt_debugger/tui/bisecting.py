@@ -27,7 +27,7 @@ from tt_debugger.core.model import Session
 from tt_debugger.core.text import counted
 from tt_debugger.debugger import Debugger
 from tt_debugger.errors import TtdbgError, UsageError, outside_errors
-from tt_debugger.views.judged import Judged
+from tt_debugger.views.judged import BY_CONDITION, BY_HAND, Judged
 
 if TYPE_CHECKING:
     from tt_debugger.core.conditions import Condition
@@ -234,7 +234,8 @@ class Bisecting:
             row = asked if isinstance(asked, int) else None
             all_stand = stands(known, len(self._session), self._until)
             found = asked.row if isinstance(asked, Found) else None
-            judged = Judged(all_stand, known.verdicts, row, found, len(known.left))
+            words = BY_HAND if self._condition is None else BY_CONDITION
+            judged = Judged(all_stand, known.verdicts, row, found, len(known.left), words)
             self._screen.show_judged(judged, f"bisect: {self._said(known)}")
 
     def _said(self, known: Bisection) -> str:

@@ -16,7 +16,7 @@ from tt_debugger.views.row import NAME_WIDTH, RowView, clock_text
 from tt_debugger.views.values import cut, cut_left
 
 LONGEST_NAME = 12
-"""Cells of a name; of a longer one its two ends are told, for there is the number too."""
+"""Cells of a name on a terminal: of a longer one its two ends are told, beside the number."""
 _TIME_FROM = 64
 """Columns from which there is room for the time."""
 
@@ -24,7 +24,7 @@ _TIME_FROM = 64
 class Margin(msgspec.Struct, frozen=True):
     """What a checkpoint is called, its number, its time, and who it is, in columns.
 
-    `name` gives what a row is called.
+    `name` gives what a row is called, as a safe line that fits.
     """
 
     session: Session
@@ -43,13 +43,21 @@ class Margin(msgspec.Struct, frozen=True):
         glyphs: Glyphs,
         width: int | None,
     ) -> Self:
-        """Give the margin of lines of so many columns in which some rows fit."""
+        """Give the margin of lines of so many columns in which some rows fit.
+
+        Without a width names are whole, so that they can be given to another command.
+        """
         rows, time = list(rows), session.heads.time
+
+        def shown(row: int) -> str:
+            whole = safe_line(name(row))
+            return whole if width is None else _ends(whole, glyphs)
+
         return cls(
             session,
-            name,
+            shown,
             RowView(palette, glyphs, len(str(len(session)))),
-            max((cell_len(_ends(name(row), glyphs)) for row in rows), default=0),
+            max((cell_len(shown(row)) for row in rows), default=0),
             (width is None or width >= _TIME_FROM) and any(time(row) is not None for row in rows),
         )
 
@@ -62,7 +70,7 @@ class Margin(msgspec.Struct, frozen=True):
     def text(self, row: int) -> Text:
         """Give the margin of a line, at least as wide as it is."""
         head, view = self.session.heads[row], self.view
-        palette, name = view.palette, _ends(self.name(row), view.glyphs)
+        palette, name = view.palette, self.name(row)
         line = Text(no_wrap=True).append(name, palette.label)
         line.append(" " * (self.name_width - cell_len(name) + 1))
         line.append(f"{row + 1:>{view.number_width}} ", palette.dim)
@@ -75,8 +83,7 @@ class Margin(msgspec.Struct, frozen=True):
 
 
 def _ends(name: str, glyphs: Glyphs) -> str:
-    """Give a name as a safe line, of a long one how it begins and ends."""
-    name = safe_line(name)
+    """Give a name, of a long one how it begins and ends."""
     if cell_len(name) <= LONGEST_NAME:
         return name
     begin = LONGEST_NAME // 2 - 1

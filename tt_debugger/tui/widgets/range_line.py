@@ -11,7 +11,6 @@ from rich.text import Text
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tt_debugger.core.bisect import Stand
 from tt_debugger.core.scrub import Column, ScrubIndex, columns_of
 from tt_debugger.tui.widgets.scrubber import MARGIN, UNIT, left_of
 from tt_debugger.views.judged import SIGNS, STYLES, Judged
@@ -66,9 +65,6 @@ class RangeLine(Widget):
         return line
 
 
-_WORDS = {Stand.GOOD: " good ", Stand.BAD: " bad ", Stand.LEFT: " {} left "}
-
-
 def _runs(judged: Judged, columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
     """Give the runs of columns of which one thing is known, each with its style."""
     stands = (judged.stand(each.first, each.last) for each in columns)
@@ -79,7 +75,7 @@ def _runs(judged: Judged, columns: Sequence[Column]) -> Iterator[tuple[str, str]
         if stand is None:
             yield " " * size, ""
             continue
-        word = _WORDS[stand].format(f"{judged.left:,}") if size == longest.get(stand) else ""
+        word = f" {judged.word(stand)} " if size == longest.get(stand) else ""
         if word:
             del longest[stand]
         yield _filled(SIGNS[stand], word, size), STYLES[stand]
