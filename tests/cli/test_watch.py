@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -360,17 +359,12 @@ def test_a_file_that_is_called_as_a_path_is_not_taken_for_the_location(
     assert ttdbg("watch", PI, "model").out.splitlines()[0].startswith("dde0  1 09:12:04")
 
 
-def test_of_a_long_id_both_ends_are_told_so_that_the_number_stays_in_sight(ttdbg: Ask) -> None:
-    told = ttdbg("watch", SAMPLES / "checkpoints.sqlite", "status").out.splitlines()
+def test_on_a_pipe_a_long_id_is_whole_and_can_be_shown(ttdbg: Ask) -> None:
+    location = SAMPLES / "checkpoints.sqlite"
+    names = [line.split()[0] for line in ttdbg("watch", location, "status").out.splitlines()]
 
-    assert [re.split("  (?:step|schema)", each)[0].rstrip() for each in told] == [
-        'lette…2%3A11  1 09:02:11 ■ state    + "running"',
-        'lette…2%3A39  5 09:02:39 ■ state    ~ "running" → "paused"',
-        'lette…9%3A31  6 09:09:31 ■ state    ~ "paused" → "running"',
-        'lette…1%3A47 12 09:11:47 ■ state    ~ "running" → "awaiting_human"',
-        'lette…09%3A5 13 09:59:42 ■ state    ~ "awaiting_human" → "running"',
-        'lette…026-09 14 10:00:21 ■ state    ~ "running" → "completed"',
-    ]
+    assert names[0] == "letter-2026-09%3Ahistory%3A2026-09-10T09%3A02%3A11"
+    assert [ttdbg("show", f"{location}#{each}").code for each in names] == [0] * 6
 
 
 def test_of_a_text_that_changed_five_lines_are_told_or_all(ttdbg: Ask, tmp_path: Path) -> None:

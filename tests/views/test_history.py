@@ -55,6 +55,18 @@ def test_each_moment_is_a_line_and_what_checkpoints_say_stands_in_a_column():
     ]
 
 
+def test_on_a_terminal_of_a_long_id_both_ends_are_told_beside_the_number():
+    long = session("letter:history:0911 letter:09")
+    moments = [Moment(0, 1, False), Moment(1, 2, False)]
+
+    def lines(width: int | None) -> list[str]:
+        view = HistoryView(long, long.ids.__getitem__, ANSI, UNICODE, width)
+        return [line.plain.split()[0] for line in view.lines(told(moments))]
+
+    assert lines(100) == ["lette…y:0911", "letter:09"]
+    assert lines(None) == ["letter:history:0911", "letter:09"]
+
+
 def test_without_colours_and_in_ascii_every_line_says_the_same():
     assert drawn(1, 2, 2, rewrites=(2,), glyphs=ASCII) == [
         "a 1 01:00:00 * user     + 1              Find out why.",
