@@ -218,6 +218,16 @@ def jsonl(*records: Mapping[str, Any] | str | bytes) -> bytes:
     return b"".join(_bytes(each) + b"\n" for each in records)
 
 
+def tree_of_records(*records: tuple[str, str | None, Mapping[str, Any]]) -> bytes:
+    """Give a file of records, each with its id, that of its parent, and what else it holds."""
+    return jsonl(
+        *(
+            {"id": own, "parentId": parent, "type": "x"} | dict(more)
+            for own, parent, more in records
+        )
+    )
+
+
 def _bytes(record: Mapping[str, Any] | str | bytes) -> bytes:
     if isinstance(record, bytes):
         return record

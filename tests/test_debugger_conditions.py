@@ -11,7 +11,7 @@ from hostile_files import SAMPLES
 from tt_debugger.core.bisect import Bisection, Verdict, bisected, first_bad
 from tt_debugger.core.changes import Change, Put
 from tt_debugger.core.conditions import parse_condition
-from tt_debugger.core.holding import Occasions, occasions
+from tt_debugger.core.holding import Occasions, Rows, occasions
 from tt_debugger.core.replay import Body
 from tt_debugger.core.search import Query
 from tt_debugger.debugger import Debugger
@@ -95,7 +95,7 @@ def _asked_for(debugger: Debugger, text: str) -> list[int]:
         return query.may_be_in(debugger.raw(row))
 
     sought = Occasions(parse_condition(text))
-    found = [*occasions(debugger.session, sought, 0, changes_along, body, may_say)]
+    found = [*occasions(Rows(debugger.session, changes_along, body, may_say), sought)]
     assert not any(each.hits for each in found)
     return asked
 

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from tt_debugger.core.first_said import FirstSaid, Sought
     from tt_debugger.core.fork.plan import Draft, Plan
     from tt_debugger.core.history import Moment, Watched
-    from tt_debugger.core.holding import Occasions
+    from tt_debugger.core.holding import Occasions, Rows
     from tt_debugger.core.paths import Path as Place
     from tt_debugger.core.touches import Touches
 
@@ -308,9 +308,7 @@ class Debugger:
         # Only who asks for a condition pays for the import.
         from tt_debugger.core.holding import occasions
 
-        known = session or self.session
-        may_say = partial(self._may_say, known)
-        return occasions(known, sought, start, self.changes_along, self.body, may_say)
+        return occasions(self._rows(session or self.session), sought, start)
 
     def body(self, row: int) -> Body:
         """Give the record of a checkpoint as it was decoded."""
@@ -556,14 +554,9 @@ class Debugger:
 
     def holds(self, condition: Condition, row: int) -> bool:
         """Tell whether a condition holds at a checkpoint, in its recorded state."""
-        # Only who asks for a condition pays for the import.
-        from tt_debugger.core.conditions import At
-
         changes = self.changes(row) if condition.needs_changes else ()
         state = self.state(row) if condition.needs_state else None
-        may_say = partial(self._may_say, self.session, row)
-        body = partial(self.body, row)
-        return condition.holds(At(self.session, row, changes, state, body, may_say))
+        return condition.holds(self._rows(self.session).at(row, changes, state))
 
     def following(self, condition: Condition, path: Sequence[int]) -> Iterator[bool]:
         """Tell of each row of a path that begins at a root whether a condition holds there.
@@ -572,9 +565,7 @@ class Debugger:
         """
         from tt_debugger.core.holding import holding_along
 
-        session = self.session
-        may_say = partial(self._may_say, session)
-        return holding_along(session, condition, path, self.changes_along, self.body, may_say)
+        return holding_along(self._rows(self.session), condition, path)
 
     def unmet(self, condition: Condition, path: Sequence[int] | None = None) -> tuple[str, ...]:
         """Say why a condition holds nowhere: on a path that begins at a root, else in the session.
@@ -722,6 +713,13 @@ class Debugger:
             if size >= BATCH_BYTES:
                 break
         return records
+
+    def _rows(self, session: Session) -> Rows:
+        """Give the rows of the session, or of what it was, for conditions to be asked of."""
+        # Only who asks for a condition pays for the import.
+        from tt_debugger.core.holding import Rows
+
+        return Rows(session, self.changes_along, self.body, partial(self._may_say, session))
 
     def _may_say(self, session: Session, row: int, query: Query) -> bool:
         """Tell whether a text may be in a record; of one that is no JSON text it may."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import jsonl
+from builders import jsonl, tree_of_records
 from hostile_files import ATTACK, SAMPLES, pi, said
 from rich.cells import cell_len
 from terminal import LINES, PIPE, plain, run, transgressions
@@ -22,14 +22,13 @@ CLAUDE = str(SAMPLES / "claude-code.jsonl")
 def records(tmp_path: Path) -> Path:
     """Records whose values change: a, b and c in a row, and d beside the last."""
     file = tmp_path / "s.jsonl"
-    values: list[tuple[str, str | None, dict[str, Any]]] = [
+    values = (
         ("aaaa", None, {"note": "one", "list": [1], "n": 1}),
         ("bbbb", "aaaa", {"note": "one", "list": [1, {"x": 1}], "5": {"6": []}}),
         ("dddd", "bbbb", {"note": "three"}),
         ("cccc", "bbbb", {"note": "two", "list": [1, {"x": 1}]}),
-    ]
-    lines = ({"id": own, "parentId": parent, "type": "x"} | more for own, parent, more in values)
-    file.write_bytes(jsonl(*lines))
+    )
+    file.write_bytes(tree_of_records(*values))
     return file
 
 

@@ -14,7 +14,7 @@ from strategies import memory_records
 from tt_debugger.core.changes import Append, Put
 from tt_debugger.core.conditions import At, parse_condition
 from tt_debugger.core.conditions.forms import Or
-from tt_debugger.core.holding import BATCH_ROWS, Occasions, occasions
+from tt_debugger.core.holding import BATCH_ROWS, Occasions, Rows, occasions
 from tt_debugger.core.model import Head, Kind, Session
 from tt_debugger.core.search import Found
 from tt_debugger.core.tree import NO_ROW
@@ -101,7 +101,8 @@ def found_in(
         return store.bodies(session, [row])[0]
 
     sought = Occasions(condition, is_each)
-    return session, [*occasions(session, sought, start, replay.changes_along, body)]
+    rows = Rows(session, replay.changes_along, body)
+    return session, [*occasions(rows, sought, start)]
 
 
 def rows_of(found: list[Found]) -> list[int]:

@@ -19,6 +19,7 @@ from tt_debugger.core.changes import Append, Change, Drop, Put, Splice
 from tt_debugger.core.history import Watched, history
 from tt_debugger.core.item_writes import Hit, ItemWrites
 from tt_debugger.core.jumps import leaf_of
+from tt_debugger.core.model import Session
 from tt_debugger.core.paths import Path
 from tt_debugger.core.touches import Touches
 from tt_debugger.debugger import Debugger
@@ -28,22 +29,25 @@ from tt_debugger.formats.shared.memory import MemoryRecord
 Said = Mapping[str, Sequence[Change]]
 
 
-def last_id(
-    words: str, changes: Mapping[str, Sequence[Change]], leaf: str, path: Path
-) -> str | None:
+def last_id(words: str, changes: Said, leaf: str, path: Path) -> str | None:
     """Give the id of the row that wrote a path last."""
-    store, session = memory(memories(words, changes))
-    found = touches_of(session, replay_of(store, session)).last(session.rows[leaf], path)
-    return None if found is None else session.ids[found]
+    session, touches = _indexed(words, changes)
+    return _id_of(session, touches.last(session.rows[leaf], path))
 
 
-def next_id(
-    words: str, changes: Mapping[str, Sequence[Change]], row: str, path: Path
-) -> str | None:
+def next_id(words: str, changes: Said, row: str, path: Path) -> str | None:
     """Give the id of the row that writes a path next."""
+    session, touches = _indexed(words, changes)
+    return _id_of(session, touches.next(session.rows[row], path))
+
+
+def _indexed(words: str, changes: Said) -> tuple[Session, Touches]:
     store, session = memory(memories(words, changes))
-    found = touches_of(session, replay_of(store, session)).next(session.rows[row], path)
-    return None if found is None else session.ids[found]
+    return session, touches_of(session, replay_of(store, session))
+
+
+def _id_of(session: Session, row: int | None) -> str | None:
+    return None if row is None else session.ids[row]
 
 
 TALK: dict[str, list[Change]] = {

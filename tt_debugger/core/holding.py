@@ -15,7 +15,7 @@ from typing import overload
 import msgspec
 
 from tt_debugger.core.answers import arguments_line
-from tt_debugger.core.changes import Change, LiveState
+from tt_debugger.core.changes import Change, LiveState, State
 from tt_debugger.core.conditions import At, Condition, FollowingCondition
 from tt_debugger.core.conditions.asked import NameAsked
 from tt_debugger.core.conditions.forms import And, Atom, Form, Not, Or, Single
@@ -30,13 +30,30 @@ from tt_debugger.core.tree import NO_ROW
 
 BATCH_ROWS = 256
 
-BodyOf = Callable[[int], Body]
-MaySay = Callable[[int, Query], bool]
-"""Tells whether a text may be in the record of a row; only a no is certain."""
-
 
 def _may_say_all(_: int, __: Query) -> bool:
     return True
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """The rows of a session that a condition is asked of, and how they are read.
+
+    `may_say` tells whether a text may be in the record of a row; only a no is certain.
+    """
+
+    session: Session
+    changes_along: ChangesAlong
+    body: Callable[[int], Body]
+    may_say: Callable[[int, Query], bool] = _may_say_all
+
+    def at(self, row: int, changes: Sequence[Change], state: State) -> At:
+        """Give a row as a condition is asked of it."""
+        body, may_say = partial(self.body, row), partial(self.may_say, row)
+        return At(self.session, row, changes, state, body, may_say)
+
+    def changes(self, row: int) -> Sequence[Change]:
+        """Give what a row did, to be read when somebody looks at it."""
+        return _Changes(row, self.changes_along)
 
 
 class Occasions(msgspec.Struct, frozen=True):
@@ -59,63 +76,32 @@ class Occasions(msgspec.Struct, frozen=True):
         return self.condition.is_of_checkpoints
 
 
-def occasions(
-    session: Session,
-    sought: Occasions,
-    start: int,
-    changes_along: ChangesAlong,
-    body: BodyOf,
-    may_say: MaySay = _may_say_all,
-) -> Iterator[Found]:
+def occasions(rows: Rows, sought: Occasions, start: int = 0) -> Iterator[Found]:
     """Find where a condition holds, a batch at a time; one of checkpoints from a row on.
 
     What is found is the text that was asked for, or what a call of a tool that was, or a result
     of it, says; else the summary of a row.
     """
     if sought.condition.is_of_checkpoints:
-        yield from _one_by_one(session, sought.condition, start, changes_along, body, may_say)
+        yield from _one_by_one(rows, sought.condition, start)
     else:
-        yield from _Walk(session, sought, changes_along, body, may_say).found()
+        yield from _Walk(rows, sought).found()
 
 
-def holding_along(
-    session: Session,
-    condition: Condition,
-    path: Sequence[int],
-    changes_along: ChangesAlong,
-    body: BodyOf,
-    may_say: MaySay = _may_say_all,
-) -> Iterator[bool]:
+def holding_along(rows: Rows, condition: Condition, path: Sequence[int]) -> Iterator[bool]:
     """Tell of each row of a path that begins at a root whether a condition holds there."""
     tip = _Tip(LiveState({}), condition.following())
-    for _ in _steps(session, condition, path, tip, changes_along, body, may_say):
+    for _ in _steps(rows, condition, path, tip):
         yield tip.held
 
 
-def _one_by_one(
-    session: Session,
-    condition: Condition,
-    start: int,
-    changes_along: ChangesAlong,
-    body: BodyOf,
-    may_say: MaySay,
-) -> Iterator[Found]:
-    size, done = len(session), 0
+def _one_by_one(rows: Rows, condition: Condition, start: int) -> Iterator[Found]:
+    size, done = len(rows.session), 0
     for begin, end in ((start, size), (0, start)):
-        for rows in _batches(range(begin, end)):
-            asked = (
-                At(
-                    session,
-                    row,
-                    _Changes(row, changes_along),
-                    None,
-                    partial(body, row),
-                    partial(may_say, row),
-                )
-                for row in rows
-            )
+        for batch in _batches(range(begin, end)):
+            asked = (rows.at(row, rows.changes(row), None) for row in batch)
             hits = [_hit(at, condition.form) for at in asked if condition.holds(at)]
-            done += len(rows)
+            done += len(batch)
             yield Found(tuple(hits), done, size, is_indexed=True)
 
 
@@ -212,20 +198,11 @@ class _Tip(msgspec.Struct):
 class _Walk:
     """A walk over the whole tree, each row after its parent, in storage order where it can be."""
 
-    def __init__(
-        self,
-        session: Session,
-        sought: Occasions,
-        changes_along: ChangesAlong,
-        body: BodyOf,
-        may_say: MaySay,
-    ) -> None:
-        self._session = session
+    def __init__(self, rows: Rows, sought: Occasions) -> None:
+        self._rows = rows
+        self._session = session = rows.session
         self._condition = sought.condition
         self._is_each = sought.is_each or sought.condition.happens
-        self._changes_along = changes_along
-        self._body = body
-        self._may_say = may_say
         self._awaited = Counter(session.parents[run[0]] for run in runs(session, session.order))
         """How many runs are yet to begin below a row."""
         self._tips: dict[int, _Tip] = {}
@@ -253,15 +230,7 @@ class _Walk:
 
     def _down(self, rows: Sequence[int], tip: _Tip) -> Iterator[Hit]:
         held = tip.held
-        for at in _steps(
-            self._session,
-            self._condition,
-            rows,
-            tip,
-            self._changes_along,
-            self._body,
-            self._may_say,
-        ):
+        for at in _steps(self._rows, self._condition, rows, tip):
             if tip.held and (self._is_each or not held):
                 yield _hit(at, self._condition.form)
             held = tip.held
@@ -269,30 +238,12 @@ class _Walk:
                 self._tips[at.row] = tip.parted()
 
 
-def _steps(
-    session: Session,
-    condition: Condition,
-    rows: Sequence[int],
-    tip: _Tip,
-    changes_along: ChangesAlong,
-    body: BodyOf,
-    may_say: MaySay,
-) -> Iterator[At]:
+def _steps(rows: Rows, condition: Condition, path: Sequence[int], tip: _Tip) -> Iterator[At]:
     """Go down some rows, each the parent of the next; the tip is told each."""
-    if condition.needs_state:
-        along = changes_along(rows)
-    else:
-        along = (_Changes(row, changes_along) for row in rows)
-    for row, changes in zip(rows, along, strict=True):
+    along = rows.changes_along(path) if condition.needs_state else map(rows.changes, path)
+    for row, changes in zip(path, along, strict=True):
         if condition.needs_state:
             tip.live.apply(changes)
-        at = At(
-            session,
-            row,
-            changes,
-            tip.live.value,
-            partial(body, row),
-            partial(may_say, row),
-        )
+        at = rows.at(row, changes, tip.live.value)
         tip.held = tip.following.holds(at)
         yield at

@@ -38,23 +38,23 @@ class Writers:
 
     def of(self, path: Path) -> int:
         """Give the row that last wrote what is at a path of the state, or something in it."""
-        part = self._root
-        for key in path:
-            below = part.inside.get(key)
-            if not isinstance(below, _Part):
-                return part.writer(key)
-            part = below
-        return part.last
+        reached = self._reached(path)
+        return reached.last if isinstance(reached, _Part) else reached
 
     def of_whole(self, path: Path) -> int:
         """Give the row that last wrote all that is at a path of the state."""
+        reached = self._reached(path)
+        return reached.whole if isinstance(reached, _Part) else reached
+
+    def _reached(self, path: Path) -> _Part | int:
+        """Give the part at a path, or who wrote all that is there where nothing did inside it."""
         part = self._root
         for key in path:
             below = part.inside.get(key)
             if not isinstance(below, _Part):
                 return part.writer(key)
             part = below
-        return part.whole
+        return part
 
     def _part(self, row: int, path: Path) -> _Part:
         """Give the part at a path, which a row is about to write in."""
