@@ -6,7 +6,11 @@
   * `CannotReadError` (exit 3): the location is not there, not a file, or nothing that ttdbg reads
     * `StoreError`: a store, driver or server failed while it was read
   * `CannotWriteError` (exit 3): what ttdbg keeps for the user cannot be written
+    * `LogOverError`: nothing more can be written to where a recorder writes
   * `UnsupportedError` (exit 4): this format cannot do what was asked
+    * `NewerStateError`: a state was recorded by newer code, whose version this one does not know
+    * `ReadOnlyError`: a recording that can be looked at, but not gone on with
+  * `EffectUnknownError` (exit 2): whether an effect happened is not known
 
 Bad data inside a session is never an error: it is a `Finding`, and reading goes on.
 """
@@ -57,10 +61,26 @@ class CannotWriteError(TtdbgError):
     exit_code = 3
 
 
+class LogOverError(CannotWriteError):
+    """Nothing more can be written to where a recorder writes; what was acknowledged is there."""
+
+
 class UnsupportedError(TtdbgError):
     """The format does not support what was asked."""
 
     exit_code = 4
+
+
+class NewerStateError(UnsupportedError):
+    """The version of a recorded state is newer than the code that would go on from it."""
+
+
+class ReadOnlyError(UnsupportedError):
+    """A recording that can be looked at, but not gone on with."""
+
+
+class EffectUnknownError(TtdbgError):
+    """Whether an effect happened is not known: it was begun, and nothing says how it ended."""
 
 
 @contextmanager

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tt_debugger.core.fork.plan import Draft, Plan
     from tt_debugger.core.fork.talk import Talk
     from tt_debugger.core.messages import Part
+    from tt_debugger.core.recording.entries import Entry, Header
 
 
 class Inside(msgspec.Struct, frozen=True):
@@ -187,6 +188,44 @@ class Composes(Protocol):
 
         `home` is the first of the places where the agent keeps sessions.
         """
+        ...
+
+
+@runtime_checkable
+class Records(Protocol):
+    """A log of one session that a recorder appends to; whoever opens it may write.
+
+    What is in it stays as it is. A second writer is refused, at the latest when it appends.
+    """
+
+    location: str
+    """What `ttdbg open` shows it by, a ref included where the location has several sessions."""
+    header: Header | None
+    """What stands at its head; None for a log that was not begun yet."""
+    durability: str
+    """What is promised of an entry whose append has returned, in a sentence."""
+
+    def begin(self, header: Header) -> None:
+        """Begin a log that has no header yet. Raises CannotWriteError."""
+        ...
+
+    def newest_first(self) -> Iterator[Entry]:
+        """Give the entries, the last one first; no more are read than are asked for.
+
+        What a crash left unfinished at the end is none. Raises CannotReadError.
+        """
+        ...
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Add entries, all or none; they are as durable as promised when it returns.
+
+        Raises CannotWriteError. The same entries may be given again then: those that are there
+        after all, by their ids, are not added twice.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections."""
         ...
 
 

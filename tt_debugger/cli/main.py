@@ -14,11 +14,11 @@ from pathlib import Path
 
 import click
 
-from tt_debugger import __version__
 from tt_debugger.cli import commands, output
 from tt_debugger.cli.arguments import map_option, shielded, with_map
 from tt_debugger.errors import TtdbgError, UsageError
 from tt_debugger.opening import exists
+from tt_debugger.version import __version__
 
 PROGRAM = "ttdbg"
 COMPLETION = "_TTDBG_COMPLETE"

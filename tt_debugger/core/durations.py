@@ -1,7 +1,8 @@
 """Durations: how long a step took, as the times of its checkpoint and of those before it tell.
 
 An answer took the time since the checkpoint before it, a tool the time since it was called. What
-a user took to write is no duration of anything, nor what lies between two commits.
+a user took to write is no duration of anything, nor what lies between two commits. A result that
+nobody speaks is a step of a recording: nothing tells when its tool was called.
 """
 
 from __future__ import annotations
@@ -57,12 +58,12 @@ def _took(
     role: Callable[[int], Role | None],
     time: Callable[[int], float | None],
 ) -> Took | None:
-    is_tool = kind(row) is Kind.TOOL_RESULT
+    is_tool = kind(row) is Kind.TOOL_RESULT and role(row) is not None
     if not is_tool and not is_answer(kind(row), role(row)):
         return None
     beside: list[int] = []
     began, end = parents[row], time(row)
-    while is_tool and began != NO_ROW and kind(began) is Kind.TOOL_RESULT:
+    while is_tool and began != NO_ROW and kind(began) is Kind.TOOL_RESULT and role(began):
         if len(beside) == PARALLEL_CALLS:
             break
         beside.append(began)

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger import __version__
 from tt_debugger.core.bundle import (
     VERSION,
     BundleHead,
@@ -34,6 +33,7 @@ from tt_debugger.exports.subjects import (
     whole,
     whole_summary,
 )
+from tt_debugger.version import __version__
 
 
 class Bundled(msgspec.Struct, frozen=True):

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger import __version__
 from tt_debugger.core.diff.comparing import (
     MESSAGES,
     WORDS,
@@ -44,6 +43,7 @@ from tt_debugger.exports.telling import (
     turn_facts,
     turn_title,
 )
+from tt_debugger.version import __version__
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 MOST_EQUAL = 100

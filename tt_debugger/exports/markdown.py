@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger import __version__
 from tt_debugger.core.diff.comparing import (
     ComparedMessage,
     Comparison,
@@ -40,6 +39,7 @@ from tt_debugger.exports.telling import (
     turn_facts,
     turn_title,
 )
+from tt_debugger.version import __version__
 
 SHORT = 120
 """Characters of a value that stands in a line or in a table."""

@@ -11,7 +11,6 @@ from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from tt_debugger import __version__
 from tt_debugger.core.diff.comparing import compare
 from tt_debugger.core.diff.meaning import json_of
 from tt_debugger.core.text import counted, safe_line, safe_text
@@ -27,6 +26,7 @@ from tt_debugger.exports.telling import (
     turn_title,
 )
 from tt_debugger.exports.unified import unified_lines
+from tt_debugger.version import __version__
 
 MOST_LINES = 100
 WIDTH = 110

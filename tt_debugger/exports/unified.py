@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from tt_debugger import __version__
 from tt_debugger.core.diff.comparing import (
     MESSAGES,
     ComparedMessage,
@@ -30,6 +29,7 @@ from tt_debugger.exports.hunks import diff_lines
 from tt_debugger.exports.plain import message_lines
 from tt_debugger.exports.subjects import TwoStates
 from tt_debugger.exports.telling import notes_told, redaction_told
+from tt_debugger.version import __version__
 
 
 def difference(passed: Passed[TwoStates]) -> str:
