@@ -12,12 +12,14 @@ from tt_debugger.core.refs import Fragment, parse_fragment, quoted
 from tt_debugger.errors import CannotReadError, UnknownRefError, UsageError, outside_errors
 from tt_debugger.formats import recognise
 from tt_debugger.storage import servers
-from tt_debugger.storage.probe import probe
+from tt_debugger.storage.probe import SCHEME, means_refs, probe
 from tt_debugger.storage.stdin import STDIN
 from tt_debugger.store import Cursor, HasMany, Loaded, Probe, Progress, Store, Tails
 
 MOST_OFFERED = 20
 """Sessions that are named where it is not clear which one is meant."""
+_RECORDED = "refs/agents/"
+"""How refs of git begin that a recorder writes: no commit has such a name."""
 
 
 def split_location(text: str) -> tuple[str, Fragment]:
@@ -30,6 +32,9 @@ def split_location(text: str) -> tuple[str, Fragment]:
     if servers.is_server(text):
         address, rest = servers.split(text)
         return servers.admitted(address), parse_fragment(rest) if rest else Fragment()
+    recorded = _recorded(text)
+    if recorded is not None:
+        return recorded
     if not exists(text) and servers.looks_like_address(text):
         raise UsageError(
             "this is no address of a kind that ttdbg knows",
@@ -44,13 +49,37 @@ def split_location(text: str) -> tuple[str, Fragment]:
     return text[: places[-1]], parse_fragment(text[places[-1] + 1 :])
 
 
+def _recorded(text: str) -> tuple[str, Fragment] | None:
+    """Split what names recordings in git: `git:PATH`, or a folder with a ref of a recorder.
+
+    Such a ref stands for its session. None for any other text.
+    """
+    is_named = means_refs(text)
+    whole = text.removeprefix(SCHEME if is_named else "")
+    # A path may have a # of its own, a ref of git has no colon.
+    folder, sign, rest = whole.rpartition(f"#{_RECORDED}")
+    if sign and (is_named or is_folder(folder)):
+        session, _, points = rest.partition(":")
+        return f"{SCHEME}{folder or '.'}", parse_fragment(f"{session}:{points}")
+    if not is_named:
+        return None
+    folder, sign, rest = (whole, "", "") if exists(whole) else whole.partition("#")
+    return f"{SCHEME}{folder or '.'}", parse_fragment(rest) if rest else Fragment()
+
+
 def exists(path: str) -> bool:
     """Tell whether something is at a path; a text that can be no path is none.
 
     Whether something answers at the address of a server is seen when it is asked.
     """
+    if path == STDIN or servers.is_server(path) or _is_path(path):
+        return True
+    return path.startswith(SCHEME) and _is_path(path.removeprefix(SCHEME))
+
+
+def _is_path(text: str) -> bool:
     try:
-        return path == STDIN or servers.is_server(path) or Path(path).exists()
+        return Path(text).exists()
     except (OSError, ValueError):
         return False
 

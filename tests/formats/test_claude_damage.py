@@ -346,9 +346,9 @@ def test_twice_as_much_takes_not_much_longer_than_twice_the_time(path: Path, mak
         path.write_bytes(content)
         tries: list[float] = []
         for _ in range(3):
-            begin = time.perf_counter()
+            begin = time.process_time()
             store, _ = load(path, "claude_code")
-            tries.append(time.perf_counter() - begin)
+            tries.append(time.process_time() - begin)
             store.close()
         spent.append(min(tries))
 

@@ -36,7 +36,7 @@ from tt_debugger.storage.folders import (
     Why,
     files_under,
 )
-from tt_debugger.storage.probe import probe
+from tt_debugger.storage.probe import means_refs, probe
 from tt_debugger.storage.servers import is_server
 from tt_debugger.store import Progress, unheard
 
@@ -125,7 +125,7 @@ class Discovery:
 
         Raises CannotReadError where the location is not there or cannot be read.
         """
-        if is_server(self.location):
+        if is_server(self.location) or means_refs(self.location):
             # Nothing lies beside it, and what it holds is asked for each time.
             yield Entry(self.location, recognise(probe(self.location))[0].format, 0, 0.0)
             return

@@ -7,7 +7,7 @@ connection, which others may share. What the driver says goes no further than he
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tt_debugger.errors import StoreError
 from tt_debugger.storage.refusals import (
     PATIENCE,
+    Rows,
     no_connection,
     no_driver,
     refused_by_postgres,
@@ -45,6 +46,12 @@ _SETTINGS = {
     "bytea_output": "hex",
     "constraint_exclusion": "off",
     "jit": "off",
+}
+_SECURITY: dict[Rows, dict[str, str]] = {
+    # Rows that are hidden are an error, and no policy is run.
+    Rows.ALL: {},
+    Rows.SOME: {},
+    Rows.OF_TENANT: {"row_security": "on"},
 }
 _BEGIN = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ROLLBACK = b"ROLLBACK"
@@ -98,16 +105,16 @@ class Connections:
                 self._adapt(each)
 
     @contextmanager
-    def question(self, about: str, *, hides: bool = False) -> Generator[Connection]:
+    def question(self, about: str, *, rows: Rows = Rows.ALL) -> Generator[Connection]:
         """Ask about something in one transaction. What goes wrong is said in our own words."""
         import psycopg
 
-        connection = self._begun()
+        connection = self._begun(rows)
         problem: StoreError | None = None
         try:
             yield connection
         except psycopg.Error as error:
-            problem = refused_by_postgres(self._location, about, code_of(error), hides=hides)
+            problem = refused_by_postgres(self._location, about, code_of(error), rows)
         finally:
             self._end(connection)
         if problem is not None:
@@ -120,14 +127,14 @@ class Connections:
         query: bytes | sql.Composed,
         values: Sequence[Any],
         *,
-        hides: bool = False,
+        rows: Rows = Rows.ALL,
     ) -> list[tuple[Any, ...]]:
         """Give a short answer, for which the server is waited for only once."""
         import psycopg
 
         if not psycopg.Pipeline.is_supported():
             # The client's library is older than 14.
-            with self.question(about, hides=hides) as connection, suppress(psycopg.DataError):
+            with self.question(about, rows=rows) as connection, suppress(psycopg.DataError):
                 return connection.execute(query, values).fetchall()
             return []
         while True:
@@ -136,19 +143,19 @@ class Connections:
             try:
                 with connection.pipeline():
                     connection.execute(_BEGIN)
-                    connection.execute(settings())
+                    connection.execute(settings(**_SECURITY[rows]))
                     cursor = connection.execute(query, values)
                     connection.execute(_ROLLBACK)
                 return cursor.fetchall()
             except psycopg.OperationalError as error:
                 if old is not None and connection.closed:
                     continue
-                problem = refused_by_postgres(self._location, about, code_of(error), hides=hides)
+                problem = refused_by_postgres(self._location, about, code_of(error), rows)
             except psycopg.DataError:
                 # What cannot be a value of its column is in none of its rows.
                 return []
             except psycopg.Error as error:
-                problem = refused_by_postgres(self._location, about, code_of(error), hides=hides)
+                problem = refused_by_postgres(self._location, about, code_of(error), rows)
             finally:
                 self._end(connection)
             raise problem
@@ -160,7 +167,7 @@ class Connections:
         for each in every:
             each.close()
 
-    def _begun(self) -> Connection:
+    def _begun(self, rows: Rows) -> Connection:
         """Give a connection on which a transaction has begun, an old one if one still works."""
         import psycopg
 
@@ -168,7 +175,7 @@ class Connections:
             old = self._pop()
             connection = old or self._connected()
             try:
-                connection.execute(_BEGIN + b";" + settings())
+                connection.execute(_BEGIN + b";" + settings(**_SECURITY[rows]))
             except psycopg.Error as error:
                 self._end(connection)
                 if old is None:
@@ -235,17 +242,20 @@ class Connections:
             return data.decode(errors="replace")
 
 
-def connected(location: str) -> Connection:
-    """Connect to an admitted address. Raises StoreError where no server answers there."""
+def connected(location: str, *, must: Mapping[str, str] | None = None, **may: str) -> Connection:
+    """Connect to an admitted address. Raises StoreError where no server answers there.
+
+    `must` are options that hold whatever the address says, the others where it says nothing.
+    """
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     address = address_of(location, POSTGRES)
     try:
-        mine = {"connect_timeout": CONNECT_WITHIN, "application_name": "ttdbg"}
+        mine = {"connect_timeout": CONNECT_WITHIN, "application_name": "ttdbg", **may}
         said = conninfo_to_dict(address.reveal())
         told = {name: value for name, value in mine.items() if name not in said}
-        told["client_encoding"] = "utf8"
+        told.update(must or {}, client_encoding="utf8")
         # What is prepared would outlive its transaction where a pool shares connections.
         connection = psycopg.connect(
             make_conninfo(address.reveal(), **told), autocommit=True, prepare_threshold=None

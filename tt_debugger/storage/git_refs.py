@@ -1,4 +1,4 @@
-"""Refs of a repository: a branch that is new and its end, under the locks that git itself takes.
+"""Refs of a repository: made, moved and removed under the locks that git itself takes.
 
 A ref is a file. Who changes one makes a file beside it first, which only one at a time can: its
 lock. Hooks are what git runs on such a change, not the repository; here none are.
@@ -9,19 +9,28 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Generator, Iterable
+import time
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tt_debugger.errors import UsageError
 from tt_debugger.storage.publishing import opened_folder, publish, sync_folder
-from tt_debugger.storage.repository import Repository, branches_in_use, is_ref_name
+from tt_debugger.storage.repository import (
+    Repository,
+    branches_in_use,
+    is_ref_name,
+    value_of,
+)
 
 _HEADS = "refs/heads"
 _BOOK = "packed-refs"
 _PACKED = re.compile(rb"^[0-9a-f]{40,64} (refs/[^\n]+)$", re.MULTILINE)
 _LARGEST = 4096
 """Bytes of a file that holds one ref."""
+PATIENCE = 5.0
+"""Seconds in which another program must let go of a ref that it has locked."""
+_PAUSE = 0.02
 
 
 def ref_of(branch: str) -> str:
@@ -76,6 +85,39 @@ def add(repository: Repository, ref: str, commit: str) -> None:
     except BaseException:
         _remove(reversed(new))
         raise
+
+
+def move(repository: Repository, ref: str, before: str, after: str) -> None:
+    """Let a ref name another commit than the one it names; it is on the disk when this returns.
+
+    Raises UsageError where it does not name that one, or is locked for long, and OSError: the ref
+    may have moved then or not.
+    """
+    path = repository.shared / ref
+    _check_folders(repository, ref)
+    for folder in _folders(repository, ref):
+        # Git removes folders whose refs it has packed.
+        if not folder.exists():
+            add_folder(folder)
+            sync_names_beside(folder)
+    _await_unlocked(path)
+    with _locked(path, ref, f"{after}\n".encode()) as lock:
+        if value_of(repository, ref) != before:
+            raise UsageError(
+                f"{_short(ref)} was moved by another program", "open it again to see where to"
+            )
+        lock.become(path)
+        sync_names_beside(path)
+
+
+def unlock(repository: Repository, ref: str, is_left: Callable[[str], bool]) -> None:
+    """Remove the lock that a writer left on a ref when it was killed. Raises OSError.
+
+    `is_left` tells by the hash in it whether it is one of those.
+    """
+    lock = _lock_of(repository.shared / ref)
+    if os.path.lexists(lock) and is_left(_value(lock).decode(errors="replace")):
+        lock.unlink(missing_ok=True)
 
 
 def remove(repository: Repository, ref: str, commit: str) -> None:
@@ -156,7 +198,7 @@ class _Lock:
 @contextmanager
 def _locked(path: Path, ref: str, content: bytes = b"") -> Generator[_Lock]:
     """Hold the lock of a ref. Raises UsageError where another has it, OSError."""
-    lock = path.with_name(f"{path.name}.lock")
+    lock = _lock_of(path)
     try:
         publish(str(lock), (content,))
     except FileExistsError:
@@ -170,6 +212,17 @@ def _locked(path: Path, ref: str, content: bytes = b"") -> Generator[_Lock]:
         yield held
     finally:
         held.release()
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.lock")
+
+
+def _await_unlocked(path: Path) -> None:
+    """Let git finish: it locks each ref for a moment where it packs them."""
+    latest = time.monotonic() + PATIENCE
+    while os.path.lexists(_lock_of(path)) and time.monotonic() < latest:
+        time.sleep(_PAUSE)
 
 
 def _folders(repository: Repository, ref: str) -> list[Path]:

@@ -10,24 +10,22 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from pathlib import Path
 
 from tt_debugger.core.fork.writes import BranchWritten, NewBranch
 from tt_debugger.errors import CannotWriteError, UsageError
 from tt_debugger.storage.git import GitObjects
+from tt_debugger.storage.git_loose import is_put
 from tt_debugger.storage.git_making import Made, made
 from tt_debugger.storage.git_refs import (
     add,
-    add_folder,
     check_new,
     is_elsewhere,
-    mode_in,
     must_name,
     ref_of,
     remove,
     sync_names_beside,
 )
-from tt_debugger.storage.publishing import publish, writing
+from tt_debugger.storage.publishing import writing
 from tt_debugger.storage.repository import Repository, must_be_repository
 
 
@@ -77,7 +75,7 @@ def _put(branch: Made) -> None:
     known: list[str] = []
     for each in found:
         target = objects / each.parent.name / each.name
-        if os.path.lexists(target) or not _is_put(each, target):
+        if os.path.lexists(target) or not is_put(target, each.read_bytes()):
             known.append(each.parent.name + each.name)
             # As git does, so that it does not remove what was in no use for long.
             with suppress(OSError, NotImplementedError):
@@ -86,19 +84,6 @@ def _put(branch: Made) -> None:
     if found:
         sync_names_beside(folders[-1])
     _check(branch.repository, known)
-
-
-def _is_put(made: Path, target: Path) -> bool:
-    """Put one object where it belongs; tell whether nobody else did so meanwhile."""
-    folder = target.parent
-    if not folder.exists():
-        add_folder(folder)
-    try:
-        publish(str(target), (made.read_bytes(),))
-    except FileExistsError:
-        return False
-    target.chmod(mode_in(folder) & 0o444)
-    return True
 
 
 def _check(repository: Repository, names: list[str]) -> None:

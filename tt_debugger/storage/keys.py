@@ -56,6 +56,10 @@ class Keys(Protocol):
         """Give some items of a list, both ends included; -1 is the last."""
         ...
 
+    def last_items(self, keys: Sequence[str]) -> list[bytes | None]:
+        """Give the last item of each of several keys that hold a list."""
+        ...
+
     def members(self, key: str, first: int = 0, last: int = -1) -> list[tuple[bytes, float]]:
         """Give some members of a sorted set with their scores, the least first."""
         ...

@@ -280,8 +280,8 @@ class PostgresDatabase:
     def _at_once(
         self, table: str, query: sql.Composed, given: list[Any]
     ) -> list[tuple[Value, ...]]:
-        hides = self._places[table].has_row_security
-        return self._connections.answer(f"the table {table}", query, given, hides=hides)
+        rows = self._places[table].rows
+        return self._connections.answer(f"the table {table}", query, given, rows=rows)
 
     def _batches(
         self,
@@ -342,8 +342,8 @@ class PostgresDatabase:
 
     @contextmanager
     def _question(self, table: str) -> Generator[Connection]:
-        hides = self._places[table].has_row_security
-        with self._connections.question(f"the table {table}", hides=hides) as connection:
+        rows = self._places[table].rows
+        with self._connections.question(f"the table {table}", rows=rows) as connection:
             yield connection
 
 

@@ -8,6 +8,7 @@ from operator import itemgetter
 import msgspec
 
 from tt_debugger.storage.connections import CATALOGUE, Connections
+from tt_debugger.storage.refusals import Rows
 from tt_debugger.storage.tables import Table
 
 MOST_TABLES = 2_000
@@ -51,7 +52,12 @@ WITH RECURSIVE beneath(root, part) AS (
         )
     ORDER BY place, n.nspname, c.relname LIMIT %s
 )
-SELECT k.oid::int8, k.nspname, k.relname, k.relkind, k.relrowsecurity, k.place IS NOT NULL,
+SELECT k.oid::int8, k.nspname, k.relname, k.relkind,
+    CASE WHEN k.relrowsecurity THEN coalesce((
+        SELECT bool_and(pg_get_expr(polqual, polrelid) = %s) FROM pg_policy
+        WHERE polrelid = k.oid AND polcmd IN ('r', '*')
+    ), false) END,
+    k.place IS NOT NULL,
     EXISTS (SELECT FROM unsafe WHERE root = k.oid),
     a.attname, a.atttypid::int8, a.attlen < 0, array_position(i.key, a.attnum)
 FROM known k
@@ -64,6 +70,13 @@ ORDER BY k.place, k.nspname, k.relname, a.attnum
 """
 
 
+TENANT = "ttdbg.tenant"
+"""The setting of a session that says whose rows it may see, where tenants are kept apart."""
+OF_TENANT = f"(tenant = current_setting('{TENANT}'::text))"
+"""The policy that keeps tenants apart, as the server writes it where only its own is searched."""
+
+# All that such a policy runs is the server's own.
+_ROWS = {None: Rows.ALL, 0: Rows.SOME, 1: Rows.OF_TENANT}
 _UNSAFE = (
     "the table {} is not read: to look for its rows the server would run functions that somebody"
     " has added to the database"
@@ -77,7 +90,7 @@ class Place(msgspec.Struct, frozen=True):
     schema: str
     name: str
     is_partitioned: bool
-    has_row_security: bool
+    rows: Rows
     types: dict[str, int]
     are_long: frozenset[str]
     """Columns whose values may have any length."""
@@ -99,14 +112,15 @@ def tables_in(connections: Connections) -> Found:
     """
     schemas = connections.schemas()
     with connections.question(CATALOGUE) as connection:
-        rows = connection.execute(_TABLES, (schemas, MOST_TABLES + 1)).fetchall()
+        asked = (schemas, MOST_TABLES + 1, OF_TENANT)
+        rows = connection.execute(_TABLES, asked).fetchall()
     tables: dict[str, Table] = {}
     places: dict[str, Place] = {}
     left_out: list[str] = []
     every = groupby(rows, key=itemgetter(0))
     for _, about in islice(every, MOST_TABLES):
         each = list(about)
-        oid, schema, name, kind, has_security, is_searched, is_unsafe = each[0][:7]
+        oid, schema, name, kind, security, is_searched, is_unsafe = each[0][:7]
         known_as = name if is_searched and name not in tables else f"{schema}.{name}"
         if is_unsafe:
             left_out.append(_UNSAFE.format(known_as))
@@ -120,7 +134,7 @@ def tables_in(connections: Connections) -> Found:
             schema,
             name,
             kind == "p",
-            has_security,
+            _ROWS[security],
             {column: type_id for column, type_id, _, _ in columns},
             frozenset(column for column, _, is_long, _ in columns if is_long),
         )

@@ -18,6 +18,7 @@ from tt_debugger.storage.connections import Connections, code_of, connected, set
 from tt_debugger.storage.postgres_effects import Followers, must_call_nothing, must_fire_nothing
 from tt_debugger.storage.postgres_statements import name_of, of_claim, table_of, value_of
 from tt_debugger.storage.postgres_tables import Found, Place, tables_in
+from tt_debugger.storage.refusals import unwritten_by_postgres
 from tt_debugger.storage.servers import admitted
 from tt_debugger.storage.written_rows import (
     Claim,
@@ -37,22 +38,7 @@ if TYPE_CHECKING:
     from tt_debugger.storage.connections import Connection
 
 _BEGIN = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-_LATER = "try again in a moment"
 _REOPEN = "open the database again"
-_REFUSALS = (
-    ("42501", "this user has no rights to do so", "have INSERT, SELECT and DELETE granted to it"),
-    ("25006", "the server takes no writes", "give the address of the primary server"),
-    ("55P03", "it is busy: somebody else holds its tables", _LATER),
-    ("57014", "it takes the server too long", "have the columns of its key an index?"),
-    ("40", "it is busy: somebody else writes to the same rows", _LATER),
-    ("42P01", "a table is no longer there", _REOPEN),
-    ("42703", "a table no longer has the columns that it had", _REOPEN),
-    ("53", "there is no room for more", None),
-    ("57P0", "the server is shutting down", _LATER),
-    ("08", "the connection was lost", _LATER),
-    ("XX", "the server says that it is damaged", None),
-    ("58", "its disk fails", None),
-)
 _NO_VALUES = ("22", "428C9", "23")
 """How codes begin by which a table refuses a row for what is in it."""
 _REFERRED_TO = "23503"
@@ -265,12 +251,9 @@ def _refused(location: str, code: str, *, is_kept: bool) -> TtdbgError:
             " was is not known",
             "look whether the fork is there before you make another one",
         )
-    for begin, message, hint in _REFUSALS:
-        if code.startswith(begin):
-            return CannotWriteError(f"cannot write to {location}: {message}", hint)
     if code.startswith(_NO_VALUES):
         return UnsupportedError(
             f"cannot write to {location}: a table does not take such a row (code {code})",
             "its tables may be of another version than those that are known",
         )
-    return CannotWriteError(f"cannot write to {location}: the server failed (code {code})")
+    return unwritten_by_postgres(location, code)

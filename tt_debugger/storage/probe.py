@@ -15,13 +15,15 @@ from tt_debugger.storage.sqlite import MAGIC, tables_of
 from tt_debugger.storage.stdin import STDIN
 from tt_debugger.store import Inside, Probe
 
+SCHEME = "git:"
+"""How a location begins that means what refs of a repository lead to, not its branches."""
 MOST_INSIDE = 10_000
 """Names in a folder that are looked at."""
 MOST_HEADS = 8
 """Files in a folder whose first bytes are looked at."""
 MOST_KEYS = 1_000
 """Keys of a server that are looked at."""
-_LOOKED_FOR = "checkpoint*"
+_LOOKED_FOR = "*checkpoint*"
 """Which of them are looked for first: in a large cache they would not be among so few."""
 
 
@@ -54,6 +56,20 @@ class RepositoryProbe(FolderProbe, frozen=True):
     """What a format may know of a folder that is a git repository, or the work tree of one."""
 
 
+class RefsProbe(Probe, frozen=True):
+    """What a format may know of the refs of a repository: their full names."""
+
+    refs: tuple[str, ...] = ()
+
+
+def means_refs(location: str) -> bool:
+    """Tell whether a location means refs of a repository, and is no path itself."""
+    try:
+        return location.startswith(SCHEME) and not Path(location).exists()
+    except (OSError, ValueError):
+        return False
+
+
 def has_folders(probe: Probe, *names: str) -> bool:
     """Tell whether a location is a folder that has at least these folders in it."""
     return isinstance(probe, FolderProbe) and set(names) <= set(probe.folders)
@@ -83,6 +99,8 @@ def probe(location: str) -> Probe:
     """
     if is_server(location):
         return _server_probe(admitted(location))
+    if means_refs(location):
+        return _refs_probe(location)
     if location != STDIN and _is_folder(location):
         # A file needs nothing of this.
         from tt_debugger.storage.repository import repository_at
@@ -123,6 +141,15 @@ def folder_probe(location: str) -> FolderProbe:
     # Not 0 where there are folders alone: that would say that there is nothing.
     size = sum(each.size for each in found) or len(folders)
     return FolderProbe(location, PurePath(location).name, b"", size, inside, folders=folders)
+
+
+def _refs_probe(location: str) -> RefsProbe:
+    # Others need nothing of this.
+    from tt_debugger.storage.repository import must_be_repository, refs_of
+
+    repository = must_be_repository(location.removeprefix(SCHEME))
+    names = tuple(refs_of(repository, with_logs=False).names)
+    return RefsProbe(location, repository.name, b"", 1, refs=names)
 
 
 def _as_repository(seen: FolderProbe) -> RepositoryProbe:

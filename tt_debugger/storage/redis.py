@@ -122,6 +122,12 @@ class RedisKeys:
         """Give some items of a list, both ends included; -1 is the last."""
         return [item for page in self._pages(key, LIST, first, last) for item in page]
 
+    def last_items(self, keys: Sequence[str]) -> list[bytes | None]:
+        """Give the last item of each of several keys that hold a list."""
+        most = _OVERHEAD * LONGEST
+        found: list[Any] = self._values(keys, LIST, "LRANGE", "MEMORY USAGE", most, ("-1", "-1"))
+        return [each[0] if each else None for each in found]
+
     def members(self, key: str, first: int = 0, last: int = -1) -> list[tuple[bytes, float]]:
         """Give some members of a sorted set with their scores, the least first."""
         found: list[tuple[bytes, float]] = []

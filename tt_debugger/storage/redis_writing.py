@@ -80,7 +80,7 @@ def put(new: NewKeys) -> KeysWritten:
         if failed := [each for each in told if isinstance(each, Exception)]:
             # The server sets the others all the same.
             server.transaction([("DEL", *names)])
-            raise _refused(location, failed[0])
+            raise refused(location, failed[0])
         values = told[len(commands) :]
         return KeysWritten(
             location,
@@ -111,7 +111,7 @@ def remove(written: KeysWritten) -> None:
         if told is None:
             raise _has_changed(location, names[0])
         if isinstance(told[0], Exception):
-            raise _refused(location, told[0])
+            raise refused(location, told[0])
 
 
 def _setting(location: str, key: Key) -> list[_Command]:
@@ -187,7 +187,7 @@ class _Server:
         try:
             return self._pipeline.execute_command(*command)
         except Exception as error:  # noqa: BLE001 - an option of the address may break the driver
-            problem = _refused(self._location, error)
+            problem = refused(self._location, error)
         raise problem
 
     def transaction(self, commands: Sequence[_Command]) -> list[Any] | None:
@@ -212,7 +212,7 @@ class _Server:
                 "look whether the fork is there before you make another one",
             )
         except Exception as error:  # noqa: BLE001 - an option of the address may break the driver
-            problem = _refused(self._location, error)
+            problem = refused(self._location, error)
         raise problem
 
 
@@ -229,7 +229,7 @@ def _watching(location: str, names: Sequence[str]) -> Generator[_Server]:
             pipeline = client.pipeline()
             pipeline.watch(*names)
         except Exception as error:  # noqa: BLE001 - an option of the address may break the driver
-            problem = _refused(location, error)
+            problem = refused(location, error)
         else:
             try:
                 yield _Server(location, pipeline)
@@ -256,7 +256,7 @@ def _has_changed(location: str, name: str) -> UsageError:
     )
 
 
-def _refused(location: str, error: Exception) -> TtdbgError:
+def refused(location: str, error: Exception) -> TtdbgError:
     """Say why nothing was written, by the kind of the error and the words it begins with."""
     # The driver puts the whole command before what the server says, which repeats some of it.
     words = str(error).partition(", with args")[0].rpartition("caused error: ")[2]

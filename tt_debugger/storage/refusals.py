@@ -5,12 +5,27 @@ What a driver says of it may repeat the address with its login, so it is only ev
 
 from __future__ import annotations
 
-from tt_debugger.errors import StoreError
+import enum
+
+from tt_debugger.errors import CannotWriteError, StoreError
 
 PATIENCE = 30
 """Seconds that a server may work until the next part of its answer."""
+_NO_SETTING = "42704"
+"""PostgreSQL's code for a setting that nobody has made."""
 UNDEFINED_TABLE = "42P01"
 """PostgreSQL's code for a table that is not there."""
+
+
+class Rows(enum.Enum):
+    """Which rows of a table of PostgreSQL a user may see."""
+
+    ALL = enum.auto()
+    SOME = enum.auto()
+    """Those that policies let it see, which may be any code: they are not run."""
+    OF_TENANT = enum.auto()
+    """Those of the tenant that the address names, by a policy of ours."""
+
 
 _LATER = "try again in a moment"
 _NOT_THERE = "is it running, and are host and port right?"
@@ -21,6 +36,11 @@ _POSTGRES_LOGIN = (
     "give a user and a password in the address, in PGUSER and PGPASSWORD, or in ~/.pgpass"
 )
 _POSTGRES_DOORS = (
+    (
+        ("session is read-only",),
+        "no server of these takes writes",
+        "give the address of the primary, or those of all servers; has one still to be promoted?",
+    ),
     (
         ("authentication failed", "no password supplied", "role"),
         "the server refuses the login",
@@ -53,6 +73,20 @@ _POSTGRES_CODES = (
     ("08", "the connection was lost", _LATER),
     ("XX", "the server says that {} is damaged", None),
     ("58", "the server cannot read {} from its disk", None),
+)
+_POSTGRES_WRITES = (
+    ("42501", "this user has no rights to do so", "have INSERT, SELECT and DELETE granted to it"),
+    ("25006", "the server takes no writes", "give the address of the primary server"),
+    ("55P03", "it is busy: somebody else holds its tables", _LATER),
+    ("57014", "it takes the server too long", "have the columns of its key an index?"),
+    ("40", "it is busy: somebody else writes to the same rows", _LATER),
+    ("42P01", "a table is no longer there", _REOPEN),
+    ("42703", "a table no longer has the columns that it had", _REOPEN),
+    ("53", "there is no room for more", None),
+    ("57P0", "the server is shutting down", _LATER),
+    ("08", "the connection was lost", _LATER),
+    ("XX", "the server says that it is damaged", None),
+    ("58", "its disk fails", None),
 )
 _REDIS_REASONS = (
     (("NOPERM", "NoPermission"), "this user may not do what reading takes", "allow it +@read"),
@@ -105,11 +139,14 @@ def no_connection(location: str, said: str) -> StoreError:
     return StoreError(f"cannot read {location}: the server cannot be reached", "try it with psql")
 
 
-def refused_by_postgres(
-    location: str, about: str, code: str, *, hides: bool = False
-) -> StoreError:
+def refused_by_postgres(location: str, about: str, code: str, rows: Rows = Rows.ALL) -> StoreError:
     """Say why a question was not answered, by the code that PostgreSQL gives."""
-    if hides and code == "42501":
+    if rows is Rows.OF_TENANT and code == _NO_SETTING:
+        return StoreError(
+            f"cannot read {location}: {about} keeps tenants apart, and the address names none",
+            "add ?options=-cttdbg.tenant%3DNAME to it, or read as a user with BYPASSRLS",
+        )
+    if rows is Rows.SOME and code == "42501":
         return StoreError(
             f"cannot read {location}: {about} hides rows from this user, or is not for it to read",
             "read it as its owner, or as a user with BYPASSRLS",
@@ -118,6 +155,14 @@ def refused_by_postgres(
         if code.startswith(begin):
             return StoreError(f"cannot read {location}: {message.format(about)}", hint)
     return StoreError(f"cannot read {location}: the server failed at {about} (code {code})")
+
+
+def unwritten_by_postgres(location: str, code: str) -> CannotWriteError:
+    """Say why nothing was written, by the code that PostgreSQL gives."""
+    for begin, message, hint in _POSTGRES_WRITES:
+        if code.startswith(begin):
+            return CannotWriteError(f"cannot write to {location}: {message}", hint)
+    return CannotWriteError(f"cannot write to {location}: the server failed (code {code})")
 
 
 def refused_by_redis(location: str, error: Exception) -> StoreError:

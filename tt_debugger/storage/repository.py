@@ -148,6 +148,12 @@ def head_of(repository: Repository) -> str | None:
     return _resolved(_note(repository.own / "HEAD"), lambda name: _named_in(shared, name))[0]
 
 
+def value_of(repository: Repository, name: str) -> str | None:
+    """Give what one ref says as it is written, None where there is none."""
+    value = _named_in(repository.shared, name)
+    return None if value is None else _text(value.strip())
+
+
 def branches_in_use(repository: Repository) -> frozenset[str]:
     """Give the full names of the branches that a work tree is on, or is just rebasing."""
     folders = (repository.shared, *_folders_in(repository.shared / "worktrees"))

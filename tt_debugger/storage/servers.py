@@ -113,6 +113,21 @@ def address_of(shown: str, *schemes: str) -> Address:
     return address
 
 
+def with_options(shown: str, **options: str) -> str:
+    """Give the address of a place at PostgreSQL with more options of its driver, as it is shown.
+
+    What `options` says, the settings of a session, is said beside what the address says itself.
+    """
+    from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+    parts = urlsplit(address_of(shown, POSTGRES).reveal())
+    said = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if "options" in said and "options" in options:
+        options["options"] = f"{said['options']} {options['options']}"
+    query = urlencode({**said, **options}, quote_via=quote)
+    return admitted(parts._replace(query=query).geturl())
+
+
 def _address(text: str) -> Address:
     from urllib.parse import parse_qs, quote, unquote, urlsplit
 
