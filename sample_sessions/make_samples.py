@@ -23,6 +23,7 @@ from codex_story import codex_story
 from copilot_story import copilot_story
 from gemini_story import gemini_story
 from git_story import write_repository
+from recorded_story import recorded_story
 from requests_story import requests_story
 from tables_story import write_tables
 
@@ -53,6 +54,7 @@ def main() -> None:
     write_tables(HERE)
     (HERE / "copilot.jsonl").write_bytes(copilot_story())
     (HERE / "gemini.jsonl").write_bytes(gemini_story())
+    (HERE / "recorded.jsonl").write_bytes(recorded_story())
 
 
 # --- What both recorders share -----------------------------------------------------------------

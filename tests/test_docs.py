@@ -228,3 +228,20 @@ def test_the_list_of_commands_says_of_each_its_first_sentence_whole() -> None:
         assert command is not None
         sentence = " ".join((command.help or "").split("\n\n")[0].split())
         assert re.search(rf"^  {name} +{re.escape(sentence)}$", told, re.MULTILINE)
+
+
+def test_the_programs_of_readme_do_what_it_says(tmp_path: Path):
+    """They are one program: a later block goes on with what the ones before have made."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", README, BLOCKS)
+    program = "\n".join(blocks)
+
+    done = subprocess.run(  # noqa: S603 - the program is the README's own
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert program.count("assert ") > 4
