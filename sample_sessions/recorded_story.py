@@ -96,34 +96,37 @@ def _first_session(recorder: Recorder) -> None:
     """Plans, counts, and tries a supplier that is too dear."""
     recorder.message({"id": "m1", "role": "user", "content": "What do we need for next week?"})
     recorder.record({"plan": ["count the stock", "ask for prices", "order"]}, "plan", event="plan")
-    with recorder.step("count the stock", tool="count", usage=Usage(910, 85, cost=0.004)) as step:
-        step.update(stock={"assam": 3, "sencha": 14, "earl grey": 1}, spent=0.004)
-        step.message({"id": "m2", "role": "assistant", "content": "Earl Grey is almost out."})
+    with recorder.step("count the stock", tool="count") as step:
+        step.update(stock={"assam": 3, "sencha": 14, "earl grey": 1})
+    _answer(recorder, "m2", "Earl Grey is almost out.", Usage(910, 85, cost=0.004))
     counted = recorder.label("counted")
-    with recorder.step("ask for prices", tool="quote", usage=Usage(1_240, 60, cost=0.005)) as step:
-        step.update(spent=0.005)
+    with recorder.step("ask for prices", tool="quote") as step:
         step.message(
             {"id": "m3", "role": "tool", "content": "Leaf & Co: 20 boxes for 310, in nine days"}
         )
+    _answer(recorder, "m4", "That is too late.", Usage(1_240, 60, cost=0.005))
     dear = recorder.leaf
-    with_branch = recorder.fork(counted, note="another supplier may be faster")
-    with with_branch.step(
-        "ask for prices", tool="quote", usage=Usage(1_250, 64, cost=0.005)
-    ) as step:
-        step.update(spent=0.005)
+    other = recorder.fork(counted, note="another supplier may be faster")
+    with other.step("ask for prices", tool="quote") as step:
         step.message(
-            {"id": "m4", "role": "tool", "content": "Harbour Tea: 20 boxes for 240, on Thursday"}
+            {"id": "m5", "role": "tool", "content": "Harbour Tea: 20 boxes for 240, on Thursday"}
         )
-    with_branch.summarise_branch(
+    other.summarise_branch(
         dear,
-        {"id": "m5", "role": "user", "content": "Leaf & Co was asked too: dearer, and too late."},
+        {"id": "m6", "role": "user", "content": "Leaf & Co was asked too: dearer, and too late."},
     )
-    with_branch.label("chosen")
+    other.label("chosen")
+
+
+def _answer(recorder: Recorder, name: str, text: str, usage: Usage) -> None:
+    with recorder.step("answer", usage=usage) as step:
+        step.update(spent=usage.cost)
+        step.message({"id": name, "role": "assistant", "content": text})
 
 
 def _second_session(recorder: Recorder, clock: Clock) -> None:
     """Begins to order, and dies before it knows whether the order was placed."""
-    recorder.message({"id": "m6", "role": "assistant", "content": "I order from Harbour Tea."})
+    _answer(recorder, "m7", "I order from Harbour Tea.", Usage(1_480, 30, cost=0.006))
     step = recorder.step("order", tool="order", effect_key="order-2026-43")
     step.__enter__()
     step.begin()
@@ -141,11 +144,9 @@ def _third_session(recorder: Recorder) -> None:
         )
     with suppress(TimeoutError), recorder.step("tell the owner", tool="mail"):
         raise TimeoutError("mail.example did not answer")
-    with recorder.step("tell the owner", tool="mail", usage=Usage(1_410, 40, cost=0.005)) as step:
-        step.update(spent=0.005)
-        step.message(
-            {"id": "m7", "role": "assistant", "content": "20 boxes come on Thursday, for 240."}
-        )
+    with recorder.step("tell the owner", tool="mail", effect_key="mail-12") as step:
+        step.perform(dict, to="owner@example.com")
+    _answer(recorder, "m8", "20 boxes come on Thursday, for 240.", Usage(1_690, 40, cost=0.006))
     recorder.compact(
         {
             "id": "m8",

@@ -113,7 +113,14 @@ def _changed(entry: Mapping[str, Any]) -> Head:
         told = f"{name}: {summary}" if name and name != tool else summary
         # Nobody speaks: a step has no call before it, to which it would be the answer.
         return Head(Kind.TOOL_RESULT, None, tool, summary_line(told))
-    return Head(Kind.TURN, None, _named(entry, "step"), summary)
+    return Head(Kind.TURN, _speaker(changes), _named(entry, "step"), summary)
+
+
+def _speaker(changes: list[Change]) -> Role | None:
+    """Give who answered in a step: its usage is that of the answer. None where nobody did."""
+    said = messages_in(changes)
+    heads = (head_of(each)[0] for each in said)
+    return next((each.role for each in heads if each.role is Role.ASSISTANT), None)
 
 
 def _summary(changes: list[Change]) -> str:
