@@ -286,7 +286,7 @@ def killed(work: Work, folder: Path, at: int | None) -> tuple[bool, list[str]]:
     return os.WIFSIGNALED(status), lines
 
 
-def _begins_unrecorded(step: Step) -> None:
+def _begins_unrecorded(step: Step, _given: str | None) -> None:
     step._is_begun = True
 
 
@@ -302,7 +302,7 @@ def _migrates_in_place(branch: Branch, state: Any, why: str, migration: Any = No
 
 _PUT, _PUT_WHOLE = Branch.put, Branch.put_whole
 BUGS: Mapping[str, tuple[object, str, object]] = {
-    "effects": (Step, "begin", _begins_unrecorded),
+    "effects": (Step, "_begin", _begins_unrecorded),
     "handoff": (Branch, "put", _puts_no_handoff),
     "migration": (Branch, "put_whole", _migrates_in_place),
 }

@@ -19,27 +19,27 @@ State = Any
 """A JSON-like document: dicts, lists, text, numbers, booleans, None. Never mutated."""
 
 
-class _Change(msgspec.Struct, frozen=True, tag_field="op"):
+class _Change(msgspec.Struct, frozen=True, gc=False, tag_field="op"):
     path: Path
 
 
-class Put(_Change, frozen=True, tag="put"):
+class Put(_Change, frozen=True, gc=False, tag="put"):
     """The value at a path below the root is now this one (an absent key is added)."""
 
     value: Any
 
 
-class Drop(_Change, frozen=True, tag="drop"):
+class Drop(_Change, frozen=True, gc=False, tag="drop"):
     """The key or index at a path below the root is gone."""
 
 
-class Append(_Change, frozen=True, tag="append"):
+class Append(_Change, frozen=True, gc=False, tag="append"):
     """One value was added at the end of the list at a path."""
 
     value: Any
 
 
-class Splice(_Change, frozen=True, tag="splice"):
+class Splice(_Change, frozen=True, gc=False, tag="splice"):
     """In the list at a path, `count` values from `index` on gave way to `values`."""
 
     index: int
@@ -47,7 +47,7 @@ class Splice(_Change, frozen=True, tag="splice"):
     values: tuple[Any, ...]
 
 
-class Snapshot(msgspec.Struct, frozen=True, tag_field="op", tag="snapshot"):
+class Snapshot(msgspec.Struct, frozen=True, gc=False, tag_field="op", tag="snapshot"):
     """The whole state is now this value."""
 
     path: ClassVar[Path] = ROOT
@@ -111,6 +111,8 @@ class LiveState:
         self.value = state
         self._owned: dict[int, Any] = {}
         """The containers that this run made and may write to."""
+        self._grown: tuple[Path, list[Any]] | None = None
+        """The list that was appended to last, and where it is, as long as nothing else changes."""
 
     def apply(self, changes: Iterable[Change]) -> None:
         """Make some changes to it, in order. Raises what `fold` does."""
@@ -118,6 +120,13 @@ class LiveState:
             self._apply(change)
 
     def _apply(self, change: Change) -> None:
+        if isinstance(change, Append):
+            # Most sessions are long runs of these, to one list.
+            if self._grown is None or self._grown[0] != change.path:
+                self._grown = change.path, self._container(change.path)
+            self._grown[1].append(change.value)
+            return
+        self._grown = None
         match change:
             case Snapshot(value=value):
                 self.value = value
@@ -125,8 +134,6 @@ class LiveState:
                 self._container(path[:-1])[path[-1]] = value
             case Drop(path=path):
                 del self._container(path[:-1])[path[-1]]
-            case Append(path=path, value=value):
-                self._container(path).append(value)
             case Splice(path=path, index=index, count=count, values=values):
                 self._container(path)[index : index + count] = values
 

@@ -12,8 +12,9 @@ from tt_debugger.core.changes import Change, State
 from tt_debugger.core.model import Checkpoint, Usage
 from tt_debugger.core.recording.effects import Effect
 from tt_debugger.core.recording.entries import Entry
-from tt_debugger.record.recorder import Recorder, Settings, StepSettings
+from tt_debugger.record.recorder import Recorder
 from tt_debugger.record.retention import Retention
+from tt_debugger.record.settings import Settings, StepSettings
 from tt_debugger.record.step import Step
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from tt_debugger.core.recording.weight import Weight
 from tt_debugger.record.journal import Journal
 from tt_debugger.record.origins import Origins
 from tt_debugger.record.step import About
+from tt_debugger.storage.uninterrupted import uninterrupted
 
 
 class EntryHead(TypedDict):
@@ -65,8 +66,8 @@ class Branch:
     def take_up(self, there: Restored) -> None:
         """Go on from what stands in the log."""
         self.leaf, self.state = there.leaf, there.state
-        self._weight.take_all(there.path)
         for each in there.path:
+            self._weight.take(each)
             self.origins.take(each)
 
     def head(self, about: About, failure: Failure | None = None) -> EntryHead:
@@ -84,14 +85,22 @@ class Branch:
 
     def put(self, entry: Entry) -> str:
         """Go on to an entry, and hand it to the journal; give its id. Raises CannotWriteError."""
-        self.leaf = entry.id
-        self.state = fold(self.state, changes_of(entry))
-        self._weight.take(entry)
-        self.origins.take(entry)
-        self._journal.put(entry)
-        if self._weight.is_due:
+        # An entry that others go on from and that no log ever gets would break the branch.
+        with uninterrupted():
+            state = fold(self.state, changes_of(entry))
+            self._journal.keep(entry)
+            self.leaf, self.state = entry.id, state
+            self._weight.take(entry)
+            self.origins.take(entry)
+        self._journal.write_if_due()
+        if self._weight.is_due(self.state):
             self.put_whole(self.state, "size")
         return entry.id
+
+    def end(self) -> None:
+        """Record the state whole if that spares whoever goes on something."""
+        if self._weight.is_worth_closing:
+            self.put_whole(self.state, "close")
 
     def put_whole(self, state: State, why: str, migration: Migration | None = None) -> str:
         """Record a state whole, and with it all that is known of effects."""

@@ -17,7 +17,7 @@ from tt_debugger.core.recording.effects import Effect
 from tt_debugger.core.recording.entries import EffectNoted, Entry, Header, Snapshotted
 from tt_debugger.core.recording.restoring import Restored, effect_noted, restored
 from tt_debugger.errors import CannotReadError, LogOverError, TtdbgError
-from tt_debugger.record.policies import Policy, deadline, is_critical, is_due
+from tt_debugger.record.policies import Policy, deadline, is_due
 from tt_debugger.storage.uninterrupted import uninterrupted
 from tt_debugger.store import Records
 
@@ -66,20 +66,22 @@ class Journal:
         """Go on from what stands in the log."""
         self._last, self.effects = leaf, dict(effects)
 
-    def put(self, entry: Entry) -> None:
-        """Add an entry; it is written now if it is time. Raises CannotWriteError.
-
-        An entry that could not be written waits: it counts, and is written the next time.
-        """
+    def keep(self, entry: Entry) -> None:
+        """Add an entry; it counts from now on, and waits to be written."""
         with self.lock:
             self._waiting.append(entry)
             if isinstance(entry, EffectNoted):
                 self.effects[entry.key] = effect_noted(self.effects.get(entry.key), entry)
-            if is_critical(entry) or is_due(
-                self._policy, self._waiting, self._clock(), self._written
-            ):
+
+    def write_if_due(self) -> None:
+        """Write what waits if it is time. Raises CannotWriteError.
+
+        What could not be written goes on to wait, and is written the next time.
+        """
+        with self.lock:
+            if is_due(self._policy, self._waiting, self._clock(), self._written):
                 self.flush()
-            else:
+            elif self._waiting:
                 self._set_timer()
 
     def flush(self) -> None:

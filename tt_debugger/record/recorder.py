@@ -14,15 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import msgspec
 
-from tt_debugger.core.between import is_same
-from tt_debugger.core.changes import Change, Drop, State, fold
+from tt_debugger.core.changes import Change, State
 from tt_debugger.core.fork.minting import stamp, uuid4
 from tt_debugger.core.model import Usage
-from tt_debugger.core.paths import Path
 from tt_debugger.core.recording.effects import Effect, Status
 from tt_debugger.core.recording.entries import (
     MESSAGES,
@@ -32,7 +30,6 @@ from tt_debugger.core.recording.entries import (
     Compacted,
     EffectNoted,
     Entry,
-    Event,
     Failure,
     Forked,
     HandedOff,
@@ -52,15 +49,21 @@ from tt_debugger.errors import (
     UsageError,
 )
 from tt_debugger.record.backends import opened
-from tt_debugger.record.backends.options import DEFAULT_SESSION, Consistency, Options
 from tt_debugger.record.backends.thinning import Thins
 from tt_debugger.record.branch import Branch
 from tt_debugger.record.journal import Journal
-from tt_debugger.record.migrating import Migrations, migrated
-from tt_debugger.record.models import Model, json_of, model_of, update_json
-from tt_debugger.record.policies import EveryStep, Policy
-from tt_debugger.record.reducers import DEFAULTS, Reducer, changes_for, reducers_of, replace
+from tt_debugger.record.merging import Update, fields_that_differ, merged
+from tt_debugger.record.migrating import migrated
+from tt_debugger.record.models import json_of, update_json
+from tt_debugger.record.policies import EveryStep
 from tt_debugger.record.retention import Retention, kept_entries
+from tt_debugger.record.settings import (
+    Schema,
+    Settings,
+    StepSettings,
+    options_of,
+    schema_of,
+)
 from tt_debugger.record.step import About, Step
 
 if TYPE_CHECKING:
@@ -69,56 +72,6 @@ if TYPE_CHECKING:
     from tt_debugger.record.questions import Questions
     from tt_debugger.record.resuming import Resumed
     from tt_debugger.store import Records
-
-ABSENT: Any = msgspec.UNSET
-"""What a field that a state does not have is to its reducer."""
-
-
-class Settings(TypedDict, total=False):
-    """What a recorder may be opened with.
-
-    `state` is what a new session begins with, `model` the type of its states where none is given.
-    `reducers` say by field how an update is merged, before what the fields' annotations say.
-    `when` is when to write. `version` is that of the state's schema, `migrations` bring older
-    ones to it. `session`, `tenant`, `consistency`, `reads_from_replicas` and
-    `row_level_security` are for databases; `title` is what people call the session. `clock` gives
-    seconds since 1970, `fresh` random bytes.
-    """
-
-    state: Any
-    model: Any
-    reducers: Mapping[str, Reducer]
-    when: Policy
-    version: int
-    migrations: Migrations
-    session: str
-    tenant: str
-    consistency: Consistency | str | None
-    reads_from_replicas: bool
-    row_level_security: bool
-    title: str
-    clock: Callable[[], float]
-    fresh: Callable[[int], bytes]
-
-
-class StepSettings(TypedDict, total=False):
-    """What a step may be given beside its name; `About` says what each is."""
-
-    tool: str | None
-    usage: Usage | None
-    event: Event | None
-    effect_key: str | None
-    was_done: Callable[[], bool] | None
-    retry_unknown: bool
-
-
-class Schema(msgspec.Struct, frozen=True):
-    """How states are made, merged, and brought to the version of the code."""
-
-    model: Model
-    reducers: Mapping[str, Reducer]
-    version: int
-    migrations: Migrations
 
 
 class Recorder:
@@ -150,21 +103,7 @@ class Recorder:
         Where it is gone on with, the state is the last one recorded, and `state` is not looked
         at. Raises UsageError, CannotReadError, CannotWriteError.
         """
-        consistency = settings.get("consistency")
-        options = Options(
-            session=settings.get("session", DEFAULT_SESSION),
-            tenant=settings.get("tenant", ""),
-            consistency=None if consistency is None else Consistency(consistency),
-            reads_from_replicas=settings.get("reads_from_replicas", False),
-            row_level_security=settings.get("row_level_security", False),
-        )
-        model = model_of(settings.get("state", settings.get("model")))
-        schema = Schema(
-            model,
-            {**DEFAULTS, **reducers_of(model.type), **settings.get("reducers", {})},
-            settings.get("version", 1),
-            settings.get("migrations", {}),
-        )
+        options, schema = options_of(settings), schema_of(settings)
         clock = settings.get("clock", time.time)
         records = opened(str(location), options)
         journal = Journal(records, settings.get("when", EveryStep()), clock)
@@ -256,7 +195,7 @@ class Recorder:
         """
         told = update_json(self._schema.model, {MESSAGES: [message]})[MESSAGES][0]
         with self._writing():
-            changes = self._merged([{MESSAGES: [told]}])
+            changes = self._changes_of([{MESSAGES: [told]}])
             entry = Said(**self._branch.head(About(usage=usage)), message=told)
             if changes != changes_of(entry):
                 entry = Changed(**self._branch.head(About(usage=usage)), changes=changes)
@@ -426,10 +365,15 @@ class Recorder:
 
     def close(self) -> None:
         """Write all that is not written yet, and let go of the log. Raises CannotWriteError."""
-        if self._questions is not None:
-            self._questions.close()
-            self._questions = None
-        self._journal.close()
+        with self._journal.lock:
+            if self._questions is not None:
+                self._questions.close()
+                self._questions = None
+            try:
+                if self._refusal is None:
+                    self._branch.end()
+            finally:
+                self._journal.close()
 
     def __enter__(self) -> Self:
         return self
@@ -481,28 +425,19 @@ class Recorder:
 
     def fields_that_differ(self, base: State, state: Any) -> Mapping[str, Any]:
         """Give the fields of a state that are other than before, each to be put in its place."""
-        wanted = self._schema.model.to_json(state)
-        differ = {
-            key: Replaced(value)
-            for key, value in wanted.items()
-            if key not in base or not is_same(base[key], value)
-        }
-        keys = self._schema.model.keys
-        # What a type does not know is not gone because it says nothing of it.
-        known = base if keys is None else {*keys.values()}
-        gone = [key for key in base if key not in wanted and key in known]
-        return {**differ, **{key: Replaced(ABSENT) for key in gone}}
+        model = self._schema.model
+        return fields_that_differ(base, model.to_json(state), model.keys)
 
     def note_step(
         self,
         about: About,
-        updates: Sequence[Mapping[str, Any]],
+        updates: Sequence[Update],
         *,
         failure: Failure | None = None,
     ) -> None:
         """Record a step that has ended, with what it changed."""
         with self._writing():
-            changes = self._merged(updates)
+            changes = self._changes_of(updates)
             self._branch.put(Changed(**self._branch.head(about, failure), changes=changes))
 
     def note_effect(
@@ -511,7 +446,8 @@ class Recorder:
         phase: Phase,
         *,
         result: Any = None,
-        updates: Sequence[Mapping[str, Any]] = (),
+        input_hash: str | None = None,
+        updates: Sequence[Update] = (),
     ) -> None:
         """Record how far an effect came; it is written at once."""
         told = None if result is None else _told(result)
@@ -521,8 +457,9 @@ class Recorder:
                     **self._branch.head(msgspec.structs.replace(about, event="effect")),
                     key=about.effect_key or "",
                     phase=phase,
+                    input_hash=input_hash,
                     result=told,
-                    changes=self._merged(updates),
+                    changes=self._changes_of(updates),
                 )
             )
 
@@ -593,6 +530,9 @@ class Recorder:
             return
         self._branch.put_whole(state, "migration", migration)
 
+    def _changes_of(self, updates: Sequence[Update]) -> tuple[Change, ...]:
+        return merged(self._branch.state, updates, self._schema.reducers)
+
     def _writing(self) -> threading.RLock:
         """Let nobody else record meanwhile. Raises ReadOnlyError."""
         if self._refusal is not None:
@@ -601,35 +541,6 @@ class Recorder:
                 "update the code that records, or record to another place",
             )
         return self._journal.lock
-
-    def _merged(self, updates: Sequence[Mapping[str, Any]]) -> tuple[Change, ...]:
-        """Give the changes that some updates are, each field merged by its reducer."""
-        changes: list[Change] = []
-        state = self._branch.state
-        for update in updates:
-            merged: list[Change] = []
-            for field, value in update.items():
-                old = state.get(field, ABSENT)
-                if isinstance(value, Replaced):
-                    merged += value.changes((field,), old)
-                else:
-                    reducer = self._schema.reducers.get(field, replace)
-                    merged += changes_for(reducer, (field,), old, value)
-            state = fold(state, merged)
-            changes += merged
-        return tuple(changes)
-
-
-class Replaced(msgspec.Struct, frozen=True):
-    """A value that takes the place of a field's, whatever its reducer; ABSENT takes it away."""
-
-    value: Any
-
-    def changes(self, path: Path, old: Any) -> tuple[Change, ...]:
-        """Give the changes that put it in the place of an old value."""
-        if self.value is ABSENT:
-            return () if old is ABSENT else (Drop(path),)
-        return changes_for(replace, path, old, self.value)
 
 
 def _told(result: Any) -> Any:

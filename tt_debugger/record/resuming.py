@@ -62,7 +62,8 @@ def handoff_at(path: Path) -> tuple[str, HandoffRead]:
 def location_of(handoff: HandoffRead, path: Path) -> str:
     """Give where the log of a handoff is: as it says, or beside it where both were moved."""
     beside = path.parent / Path(handoff.location).name
-    if "://" in handoff.location or Path(handoff.location).exists() or not beside.exists():
+    is_address = "://" in handoff.location or handoff.location.startswith("git:")
+    if is_address or Path(handoff.location).exists() or not beside.exists():
         return handoff.location
     return str(beside)
 

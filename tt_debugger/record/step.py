@@ -8,16 +8,19 @@ with the last of these, so that neither is there without the other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from hashlib import sha256
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 
+from tt_debugger.core.json import canonical
 from tt_debugger.core.model import Usage
 from tt_debugger.core.recording.effects import Effect, Status
 from tt_debugger.core.recording.entries import Event, Failure
 from tt_debugger.errors import EffectUnknownError, UsageError
+from tt_debugger.record.models import json_of
 
 if TYPE_CHECKING:
     from tt_debugger.record.recorder import Recorder
@@ -95,7 +98,7 @@ class Step:
         """
         if self._is_done:
             return self._result
-        self.begin()
+        self._begin(input_hash(arguments, named))
         result = function(*arguments, **named)
         self.done(result)
         return result
@@ -106,7 +109,7 @@ class Step:
         """Do the same with a function that is awaited."""
         if self._is_done:
             return self._result
-        await asyncio.to_thread(self.begin)
+        await asyncio.to_thread(self._begin, input_hash(arguments, named))
         result = await function(*arguments, **named)
         self.done(result)
         return result
@@ -116,13 +119,7 @@ class Step:
 
         It is for who cannot `perform` it by calling a function.
         """
-        key = self._key()
-        if self._is_done:
-            raise UsageError(f"the effect {key!r} is done", "see `is_done` before you begin it")
-        if self._is_begun and not self.about.retry_unknown:
-            raise _unknown(key)
-        self._recorder.note_effect(self.about, "begun")
-        self._is_begun = True
+        self._begin(None)
 
     def done(self, result: Any = None) -> None:
         """Say that the effect has happened, and what it gave; recorded when the step ends."""
@@ -177,6 +174,15 @@ class Step:
             raise _unknown(key)
         self._recorder.note_effect(self.about, "intended")
 
+    def _begin(self, given: str | None) -> None:
+        key = self._key()
+        if self._is_done:
+            raise UsageError(f"the effect {key!r} is done", "see `is_done` before you begin it")
+        if self._is_begun and not self.about.retry_unknown:
+            raise _unknown(key)
+        self._recorder.note_effect(self.about, "begun", input_hash=given)
+        self._is_begun = True
+
     def _end(self) -> None:
         if self._has_happened:
             self._recorder.note_effect(
@@ -207,3 +213,11 @@ def _unknown(key: str) -> EffectUnknownError:
         "look, and say so with `recorder.settle(key, done=...)`; or give the step `was_done`, "
         "which looks, or `retry_unknown`, where the same key does it once",
     )
+
+
+def input_hash(arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
+    """Give the SHA-256 of what goes into an effect; None where JSON has no form for it."""
+    try:
+        return sha256(canonical(json_of([list(arguments), dict(named)]))).hexdigest()
+    except UsageError:
+        return None

@@ -64,7 +64,7 @@ class Migration(msgspec.Struct, frozen=True, omit_defaults=True):
     removed: tuple[str, ...] = ()
 
 
-class _Entry(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True):
+class _Entry(msgspec.Struct, frozen=True, gc=False, tag_field="type", omit_defaults=True):
     """What every entry has.
 
     `time` is ISO 8601 in UTC. `name` is the step's, `tool` the tool that it called.
@@ -80,7 +80,7 @@ class _Entry(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True):
     usage: Usage | None = None
 
 
-class Snapshotted(_Entry, frozen=True, tag="snapshot"):
+class Snapshotted(_Entry, frozen=True, gc=False, tag="snapshot"):
     """The whole state, and all that is known of effects up to here, on whatever branch."""
 
     state: Any = None
@@ -89,22 +89,22 @@ class Snapshotted(_Entry, frozen=True, tag="snapshot"):
     effects: tuple[Effect, ...] = ()
     migration: Migration | None = None
     why: str = ""
-    """In a word why the state was written whole: start, change, size, migration, moved."""
+    """In a word why the state was written whole: start, size, close, migration, moved, thinned."""
 
 
-class Changed(_Entry, frozen=True, tag="change"):
+class Changed(_Entry, frozen=True, gc=False, tag="change"):
     """A step: what it did to the state, which may be nothing."""
 
     changes: tuple[Change, ...] = ()
 
 
-class Said(_Entry, frozen=True, tag="message"):
+class Said(_Entry, frozen=True, gc=False, tag="message"):
     """A message, added to the list at `messages`."""
 
     message: Any = None
 
 
-class Compacted(_Entry, frozen=True, tag="compaction"):
+class Compacted(_Entry, frozen=True, gc=False, tag="compaction"):
     """Messages that gave way to a summary of them.
 
     `replaces` are the ids of the entries that had brought them; their text stays where it is.
@@ -118,21 +118,21 @@ class Compacted(_Entry, frozen=True, tag="compaction"):
     message: Any = None
 
 
-class BranchSummarised(_Entry, frozen=True, tag="branch_summary"):
+class BranchSummarised(_Entry, frozen=True, gc=False, tag="branch_summary"):
     """What came of another branch, told by a message; `branch` is the last entry of that one."""
 
     branch: str = ""
     message: Any = None
 
 
-class Labelled(_Entry, frozen=True, tag="label"):
+class Labelled(_Entry, frozen=True, gc=False, tag="label"):
     """A name for an entry; None takes it away again."""
 
     target: str = ""
     label: str | None = None
 
 
-class EffectNoted(_Entry, frozen=True, tag="effect"):
+class EffectNoted(_Entry, frozen=True, gc=False, tag="effect"):
     """How far an effect came: it is intended, begun, done or known not to have been done.
 
     With `done` there are its result and what the step did to the state, at once.
@@ -145,13 +145,13 @@ class EffectNoted(_Entry, frozen=True, tag="effect"):
     changes: tuple[Change, ...] = ()
 
 
-class Forked(_Entry, frozen=True, tag="fork"):
+class Forked(_Entry, frozen=True, gc=False, tag="fork"):
     """Where a branch begins: its parent is what it goes on from."""
 
     note: str | None = None
 
 
-class HandedOff(_Entry, frozen=True, tag="handoff"):
+class HandedOff(_Entry, frozen=True, gc=False, tag="handoff"):
     """What one session leaves to the next: the text of the handoff, whole.
 
     `digest` is the SHA-256 of the text in UTF-8, as hexadecimal text. The state is that of the
@@ -166,7 +166,7 @@ class HandedOff(_Entry, frozen=True, tag="handoff"):
     decisions: tuple[str, ...] = ()
 
 
-class Recovered(_Entry, frozen=True, tag="recovered"):
+class Recovered(_Entry, frozen=True, gc=False, tag="recovered"):
     """That a writer was cut off: how many bytes it had left unfinished, and their SHA-256."""
 
     dropped: int = 0

@@ -103,8 +103,11 @@ class JsonlLog:
             return
         try:
             for line, _ in lines_from_end(self._file, self._size):
-                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    yield decoded(line)
+                try:
+                    entry = decoded(line)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    continue
+                yield entry
         except OSError as error:
             raise CannotReadError(
                 f"cannot read {self.location}: {error.strerror or error}",

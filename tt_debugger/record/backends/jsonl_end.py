@@ -6,13 +6,15 @@ from collections.abc import Container, Iterator, Sequence
 
 import msgspec
 
-from tt_debugger.core.recording.entries import Entry, decoded, encoded
+from tt_debugger.core.recording.entries import Entry, encoded
 from tt_debugger.storage.publishing import read
 
 PIECE = 1 << 16
 """Bytes that are read at once, from the end on; more would be slower, as memory comes anew."""
 TOGETHER = 1 << 18
 """Bytes of several entries that are synced at once, at most; a single entry may be longer."""
+
+_passed_over = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 def line_of(entry: Entry) -> bytes:
@@ -50,10 +52,11 @@ def lines_from_end(file: int, size: int) -> Iterator[tuple[bytes, bool]]:
     while place > 0:
         length = min(PIECE, place)
         place -= length
-        first, *lines = read(file, place, length).split(b"\n")
-        if not lines:
-            parts.append(first)
+        piece = read(file, place, length)
+        if b"\n" not in piece:
+            parts.append(piece)
             continue
+        first, *lines = piece.split(b"\n")
         parts.append(lines.pop())
         for each in (b"".join(reversed(parts)), *reversed(lines)):
             if each or is_whole:
@@ -71,17 +74,22 @@ def whole_size(file: int, size: int) -> int:
     """
     end = _before_hole(file, size)
     for line, is_whole in lines_from_end(file, end):
-        try:
-            if is_whole:
-                decoded(line)
-                return end
-        except (msgspec.ValidationError, RecursionError):
-            # It is JSON: somebody else's, or that of a newer version.
+        if is_whole and _is_json(line):
+            # It may be somebody else's, or that of a newer version.
             return end
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            pass
         end -= len(line) + is_whole
     return end
+
+
+def _is_json(line: bytes) -> bool:
+    """Tell whether a line is one JSON value; of a large one nothing is made meanwhile."""
+    try:
+        _passed_over(line)
+    except RecursionError:
+        return True
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 def _before_hole(file: int, size: int) -> int:
