@@ -173,7 +173,12 @@ ANSWERS = (".oracle.json", ".expected.json")
 FORMATS = tuple(sorted(each.format for each in known_formats()))
 """All formats there are; each is under all laws by its fixtures alone."""
 
-SERVED = frozenset(("langgraph_postgres", "langgraph_redis", "postgres_tables", "redis_keys"))
+SERVED = frozenset(
+    (
+        *("langgraph_postgres", "langgraph_redis", "postgres_tables", "recording_postgres"),
+        *("recording_redis", "redis_keys"),
+    )
+)
 """Formats that are read from servers: their own tests fill one with what their fixtures hold."""
 
 FILES = [(name, path) for name in FORMATS for path in fixture_locations(name)]

@@ -1,8 +1,12 @@
-"""Hypothesis profiles: `ci` repeats itself exactly, `dev` hunts anew each time."""
+"""Hypothesis profiles: `ci` repeats itself exactly, `dev` hunts anew each time.
+
+`again` is less of `ci`, for a Python after another one that has tried all of it.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -11,6 +15,7 @@ from servers import postgres, redis_server
 __all__ = ("postgres", "redis_server")
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60)
+settings.register_profile("again", derandomize=True, deadline=None, max_examples=12)
 settings.register_profile("dev", deadline=None, max_examples=60)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
@@ -32,6 +37,16 @@ HOMES_OF_AGENTS = (
     "SWE_AGENT_TRAJECTORY_DIR",
 )
 """Variables that say where agents keep their sessions."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _hears_interrupts():
+    """Let Ctrl-C be heard, by what is started too: a job in the background may have been deaf."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True, scope="session")

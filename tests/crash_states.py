@@ -2,7 +2,8 @@
 
 The system calls of the save are a list of operations on files and on names. Those that no sync
 has covered yet may each be on the disk or not, in any order; a write may also be there in part, or
-as zeros where its size was kept and its bytes were not, from some byte on.
+as zeros where its size was kept and its bytes were not, from some byte on. With holes it may be
+zeros up to some byte instead: what a file system gives that does not keep the order of pages.
 """
 
 from __future__ import annotations
@@ -219,11 +220,13 @@ def _texts(arguments: str) -> list[str]:
     return [bytes.fromhex(each.replace("\\x", "")).decode("utf-8", "replace") for each in found]
 
 
-def crash_states(save: Traced) -> Iterator[tuple[int, Mapping[str, bytes]]]:
+def crash_states(
+    save: Traced, *, holes: bool = False
+) -> Iterator[tuple[int, Mapping[str, bytes]]]:
     """Give all that the folder may hold after each number of steps; each state once a number."""
     for count in range(len(save.steps) + 1):
         seen: set[frozenset[tuple[str, bytes]]] = set()
-        for state in _states_after(save, save.steps[:count]):
+        for state in _states_after(save, save.steps[:count], holes=holes):
             key = frozenset(state.items())
             if key not in seen:
                 seen.add(key)
@@ -232,7 +235,9 @@ def crash_states(save: Traced) -> Iterator[tuple[int, Mapping[str, bytes]]]:
                     raise ValueError("there are too many states to look at each")
 
 
-def _states_after(save: Traced, steps: Sequence[Step]) -> Iterator[Mapping[str, bytes]]:
+def _states_after(
+    save: Traced, steps: Sequence[Step], *, holes: bool
+) -> Iterator[Mapping[str, bytes]]:
     named = [
         (step, Synced(save.folder) in steps[at:])
         for at, step in enumerate(steps)
@@ -256,6 +261,7 @@ def _states_after(save: Traced, steps: Sequence[Step]) -> Iterator[Mapping[str, 
             _contents(
                 bases[file] if file < len(bases) else b"",
                 [each for each in writes if each[0].file == file],
+                holes=holes,
             )
             for file in files
         ]
@@ -264,16 +270,16 @@ def _states_after(save: Traced, steps: Sequence[Step]) -> Iterator[Mapping[str, 
             yield {name: data[file] for name, file in names.items()}
 
 
-def _contents(base: bytes, writes: Sequence[tuple[Write, bool]]) -> set[bytes]:
+def _contents(base: bytes, writes: Sequence[tuple[Write, bool]], *, holes: bool) -> set[bytes]:
     """Give all that a file may hold."""
     found = {base}
     for write, is_sure in writes:
-        ways = [write] if is_sure else _ways(write)
+        ways = [write] if is_sure else _ways(write, holes=holes)
         found = {_applied(data, way) for data in found for way in ways}
     return found
 
 
-def _ways(write: Write) -> list[Write | None]:
+def _ways(write: Write, *, holes: bool) -> list[Write | None]:
     """Give how a write that was not synced may be on the disk."""
     data = write.data
     if data is None:
@@ -282,6 +288,8 @@ def _ways(write: Write) -> list[Write | None]:
     cuts = sorted({1, len(data) // 2, len(data) - 1, *ends} - {0, len(data)})
     parts = [data[:cut] for cut in cuts]
     zeros = [part + bytes(len(data) - len(part)) for part in (b"", *parts)]
+    if holes:
+        zeros += [bytes(cut) + data[cut:] for cut in cuts]
     return [
         None,
         *(Write(write.file, write.offset, each) for each in (data, *parts, *zeros)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +35,8 @@ ERRORS: dict[str, BaseException] = {
     INTERRUPT: KeyboardInterrupt(),
 }
 SHORT = "a short write"
+KILL = "a kill"
+"""The process ends where the call would have been made, as if it were killed at that moment."""
 
 
 class Count:
@@ -56,6 +59,8 @@ def failing(at: int | None, how: str = SHORT, *, for_good: bool = False) -> Gene
             if number != at and not (for_good and name == count.failed):
                 return real(*arguments, **named)
             count.failed = name
+            if how == KILL:
+                os.kill(os.getpid(), signal.SIGKILL)
             if how == SHORT:
                 if name != "write":
                     return real(*arguments, **named)

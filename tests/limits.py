@@ -19,7 +19,7 @@ from typing import NamedTuple
 from hostile_files import pi, said
 
 MIB = 1 << 20
-LONGEST_WAIT = 40
+LONGEST_WAIT = 240
 HOLE = 1 << 40
 COMMANDS = (
     ("log", "--json"),

@@ -77,6 +77,10 @@ class RecordedKeys:
     def items(self, key: str, first: int = 0, last: int = -1) -> list[bytes]:
         return [each.encode() for each in _between(self._value(key, LIST) or [], first, last)]
 
+    def last_items(self, keys: Sequence[str]) -> list[bytes | None]:
+        found = [self.items(key, -1) for key in keys]
+        return [each[0] if each else None for each in found]
+
     def members(self, key: str, first: int = 0, last: int = -1) -> list[tuple[bytes, float]]:
         found = sorted(self._value(key, ZSET) or [], key=lambda each: (each[1], each[0]))
         return [(member.encode(), float(score)) for member, score in _between(found, first, last)]

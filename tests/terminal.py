@@ -152,7 +152,7 @@ class Terminal:
         columns: int = 80,
         rows: int = 24,
         environment: Mapping[str, str] | None = None,
-        deadline: float = 30.0,
+        deadline: float = 60.0,
     ) -> None:
         import fcntl
         import pty

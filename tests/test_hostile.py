@@ -25,7 +25,7 @@ from tt_debugger.opening import is_folder
 
 LONGEST = 10
 """Seconds of work after which a hang becomes a failure; what is right here takes milliseconds."""
-LONGEST_WAIT = 60
+LONGEST_WAIT = 240
 """Seconds after which what only waits becomes one too: others may have the processor."""
 
 COMMANDS = [

@@ -14,6 +14,7 @@ from bench.grepping import grepping
 from bench.home import home
 from bench.key_latency import key_latency
 from bench.questions import questions
+from bench.recording import recording
 from bench.redacting import redacting
 from bench.size import claude, size
 from bench.startup import startup
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "home": home,
     "stores": stores,
     "questions": questions,
+    "recording": recording,
 }
 
 

@@ -20,7 +20,7 @@ import pytest
 from builders import FIXTURES, PI_HEADER, jsonl, pi, user
 from writers import append, in_place, renamed_over
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 INTERRUPTED = 130
 
 

@@ -6,7 +6,7 @@ import html
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from builders import PI_HEADER, jsonl, pi, user
@@ -63,26 +63,35 @@ def parts_of(secret: str) -> list[str]:
     return [secret[begin : begin + WINDOW] for begin in ends]
 
 
-def test_no_secret_of_any_family_is_in_any_export(tmp_path: Path):
-    path = planted(tmp_path / "s.jsonl", EVERY)
+class Exported(NamedTuple):
+    """A session as it is written, and the texts of all its exports by their names."""
+
+    written: str
+    texts: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    """A session with every secret in every embedding: it takes a while to be exported."""
+    path = planted(tmp_path_factory.mktemp("every") / "s.jsonl", EVERY)
     last = 3 * len(EVERY)
     found = pages(path, last + 1, last)
+    return Exported(path.read_text(), {name: page.text for name, page in found.items()})
 
-    leaks = {name: names_of(page.text) for name, page in found.items()}
 
-    assert len(names_of(path.read_text())) > 50
+def test_no_secret_of_any_family_is_in_any_export(everything: Exported):
+    leaks = {name: names_of(text) for name, text in everything.texts.items()}
+
+    assert len(names_of(everything.written)) > 50
     assert {name: each for name, each in leaks.items() if each} == {}
 
 
 @needs_kingfisher
-def test_a_scanner_of_others_finds_nothing_in_any_export(tmp_path: Path):
-    path = planted(tmp_path / "s.jsonl", EVERY)
-    last = 3 * len(EVERY)
-
-    found = {name: found_in(page.text) for name, page in pages(path, last + 1, last).items()}
+def test_a_scanner_of_others_finds_nothing_in_any_export(everything: Exported):
+    found = {name: found_in(text) for name, text in everything.texts.items()}
 
     assert {name: each for name, each in found.items() if each} == {}
-    assert len({rule for rule, _ in found_in(path.read_text())}) > 30
+    assert len({rule for rule, _ in found_in(everything.written)}) > 30
 
 
 def test_a_secret_that_only_one_side_has_is_not_cut_into_pieces_by_the_diff(tmp_path: Path):

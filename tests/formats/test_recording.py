@@ -101,7 +101,7 @@ def test_each_entry_of_a_plain_run_shows_what_it_did():
         "tool_call mail: intended mail-1",
         "tool_call mail: begun mail-1",
         "tool_result mail: done: {1 key}",
-        "tool_result shell !: TimeoutError: no answer in 30 s",
+        "tool_result shell !: test: TimeoutError: no answer in 30 s",
         "message asst: The tests did not answer.",
     ]
 

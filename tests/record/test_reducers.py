@@ -17,6 +17,7 @@ from tt_debugger.core.changes import Append, Drop, Put, Snapshot, Splice, fold
 from tt_debugger.errors import UsageError
 from tt_debugger.record.reducers import (
     DEFAULTS,
+    Remembering,
     append,
     changes_for,
     extend,
@@ -274,3 +275,18 @@ def test_the_changes_make_of_the_old_value_what_the_reducer_gives(merge):
     after = fold(before, changes_for(reducer, ("f",), old, new))
     assert is_same(after, {**before, "f": reducer(old, new)})
     assert as_given == (old, new)
+
+
+@given(st.lists(st.tuples(st.sampled_from(("add", "cut", "put")), st.integers(0, 5)), max_size=12))
+def test_who_remembers_ids_adds_what_who_looks_each_time_adds(steps):
+    remembering, items = Remembering(), []
+    for what, number in steps:
+        if what == "add":
+            wanted = [{"id": number}, {"id": 9 - number}, {}]
+            assert remembering.added(items, wanted) == append.added(items, wanted)
+            items = [*items, *append.added(items, wanted)]
+        elif what == "cut":
+            items = items[: number + 1]
+        elif items:
+            items = [*items]
+            items[number % len(items)] = {"id": number + 100}

@@ -34,6 +34,6 @@ def test_a_process_that_is_killed_leaves_all_or_nothing_of_what_it_wrote(seen: d
 
 
 def test_enough_processes_were_killed_in_the_middle_of_writing(seen: dict[str, Any]):
-    assert seen["kills"] == seen["asked"]
-    assert seen["amid"] >= seen["kills"] // 3
-    assert seen["finished"] >= seen["kills"]
+    assert seen["kills"] >= seen["asked"]
+    assert seen["amid"] >= seen["asked"] // 3
+    assert seen["finished"] >= seen["asked"]

@@ -483,6 +483,8 @@ def test_writers_at_the_same_time_lose_nothing(location: str):
     other.start()
     kept: list[Written] = []
     try:
+        while not said and other.is_alive():
+            time.sleep(0.001)
         for number in range(8):
             values = {"id": f"new {number}"}
             written = write(new(location, Insert("thread", values, ("id",))))

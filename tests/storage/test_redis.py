@@ -99,6 +99,7 @@ def test_lists_hashes_and_sorted_sets_are_read_in_parts(keys: Keys):
     assert keys.items("a:list", 3, 4) == [b"3", b"4"]
     assert keys.items("a:list", 5, 4) == []
     assert keys.items("a:list", 1199, 5000) == [b"1199"]
+    assert keys.last_items(["a:list", "a:text", NONE]) == [b"1199", None, None]
     assert dict(keys.fields("a:hash")) == {f"f{n}".encode(): f"{n}".encode() for n in range(1200)}
     assert keys.members("b:scores") == [(b"y", 1.0), (b"w", 2.5), (b"x", 2.5)]
     assert keys.members("b:scores", -1) == [(b"x", 2.5)]
@@ -127,6 +128,7 @@ def test_what_is_too_long_is_noted_and_not_fetched(
     with RedisKeys(redis_server.address(2)) as keys:
         assert keys.strings(["long", "short"]) == [None, b"x" * 5_000]
         assert (keys.items("longer"), keys.fields("hash")) == ([], [])
+        assert keys.last_items(["longer"]) == [None]
         assert keys.too_long == {"long", "longer", "hash"}
 
 

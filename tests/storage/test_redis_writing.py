@@ -320,6 +320,8 @@ def test_writers_at_the_same_time_lose_nothing(
     other = threading.Thread(target=writer)
     other.start()
     try:
+        while not said and other.is_alive():
+            time.sleep(0.001)
         for _ in range(20):
             take_back(write(new(location)))
     finally:

@@ -18,6 +18,7 @@ from tt_debugger.storage.servers import (
     is_server,
     looks_like_address,
     split,
+    with_options,
 )
 
 
@@ -79,6 +80,24 @@ def test_addresses_that_differ_in_what_is_not_shown_are_told_apart():
     assert admitted("postgres://bob:two@db/app") == bob
     assert [admitted(each) for each in (ann, bob, other)] == [ann, bob, other]
     assert address_of(bob).reveal() == "postgresql://bob:two@db/app"
+
+
+def test_options_are_added_to_what_an_address_says_itself():
+    plain = admitted("postgresql://ann:one@a:1,b:2/app")
+    said = admitted("postgresql://ann:one@db/app?options=-csearch_path%3Dx&sslmode=disable")
+
+    read = with_options(plain, target_session_attrs="prefer-standby")
+    both = with_options(said, options="-c ttdbg.tenant=a\\ b", sslmode="require")
+
+    assert (read, both) == ("postgresql://a:1,b:2/app?2", "postgresql://db:5432/app?2")
+    assert address_of(read).reveal() == (
+        "postgresql://ann:one@a:1,b:2/app?target_session_attrs=prefer-standby"
+    )
+    assert address_of(both).reveal() == (
+        "postgresql://ann:one@db/app?options=-csearch_path%3Dx%20-c%20ttdbg.tenant%3Da%5C%20b"
+        "&sslmode=require"
+    )
+    assert with_options(plain, target_session_attrs="prefer-standby") == read
 
 
 def test_an_address_without_a_login_is_that_which_was_opened_with_one():

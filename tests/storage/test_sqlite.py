@@ -384,7 +384,7 @@ def test_nothing_but_real_tables_is_read_and_nothing_of_a_schema_is_run(path: Pa
         location = made(path, script)
     except sqlite3.OperationalError as error:
         pytest.skip(f"this SQLite has no such thing: {error}")
-    begin = time.monotonic()
+    begin = time.process_time()
 
     with Database(location) as database:
         found = {
@@ -392,7 +392,7 @@ def test_nothing_but_real_tables_is_read_and_nothing_of_a_schema_is_run(path: Pa
             for name, table in database.tables.items()
         }
 
-    assert time.monotonic() - begin < 5
+    assert time.process_time() - begin < 5
     assert tables_of(location) == {name: t.columns for name, t in database.tables.items()}
     match script:
         case _ if "create view" in script:

@@ -431,6 +431,8 @@ def test_writers_at_the_same_time_lose_nothing(path: Path):
     other = threading.Thread(target=writer)
     other.start()
     try:
+        while not said and other.is_alive():
+            time.sleep(0.001)
         for number in range(20):
             thread = f"new {number}"
             write(
@@ -678,10 +680,12 @@ class Failing(sqlite3.Connection):
         raise sqlite3.OperationalError("disk I/O error")
 
 
-def failing(monkeypatch: pytest.MonkeyPatch) -> None:
+def opened_by(factory: type[sqlite3.Connection], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what is written to be opened by a connection of some kind."""
+
     def opened(place: str | Path, *given: Any, **more: Any) -> sqlite3.Connection:
         is_for_writing = str(place).endswith("mode=rw") and more.get("check_same_thread", True)
-        return connect(place, *given, **more, **({"factory": Failing} if is_for_writing else {}))
+        return connect(place, *given, **more, **({"factory": factory} if is_for_writing else {}))
 
     connect = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", opened)
@@ -699,7 +703,7 @@ def test_whichever_statement_fails_nothing_is_left(
     count = 0
     said: set[str] = set()
     with monkeypatch.context() as patch:
-        failing(patch)
+        opened_by(Failing, patch)
         Failing.is_after = is_after
         while True:
             count += 1
@@ -751,36 +755,67 @@ def test_a_disk_that_is_full_at_any_byte_leaves_what_was(tmp_path: Path):
     assert list(added(path, before)) == ["thread", "step"]
 
 
-def test_whoever_is_killed_meanwhile_leaves_all_rows_or_none(path: Path):
+class Dying(sqlite3.Connection):
+    """A connection of which the n-th statement is not run: the process is killed before it."""
+
+    left = 0
+
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        Dying.left -= 1
+        if Dying.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().execute(*given)
+
+
+def test_whoever_is_killed_meanwhile_leaves_all_rows_or_none(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
     rows = [
         Insert("step", {"thread": "new", "name": f"{n}", "weight": 1.0}, ("thread",))
         for n in range(400)
     ]
-    begin = time.monotonic()
-    take_back(write(new(path, *rows)))
-    lasts = time.monotonic() - begin
+    opened_by(Dying, monkeypatch)
+    begin, Dying.left = time.monotonic(), 0
+    written = write(new(path, *rows))
+    to_write = -Dying.left
+    take_back(written)
+    to_end, lasts = -Dying.left, time.monotonic() - begin
     before = everything(path)
     chance = random.Random(8)  # noqa: S311 - the same moments each time
-    seen: set[tuple[int, bytes]] = set()
-    for _ in range(60):
-        said = said_until_killed(new(path, *rows), chance.random() * lasts)
+    # The last statement of each is its commit. One more than there are: it comes to its end.
+    statements = [1, to_write, to_write + 1, to_end, to_end + 1]
+    statements += chance.sample(range(1, to_end), 20)
+
+    def left_by(statement: int, after: float | None = None) -> tuple[int, bytes]:
+        said = said_until_killed(new(path, *rows), statement, after)
         # Whoever opens it next finds what was, or all that is new.
         count = len(added(path, before).get("step", ()))
-        seen.add((count, said))
         with closing(sqlite3.connect(path)) as database:
             database.executescript("delete from step where thread = 'new'")
+        return count, said
 
+    by_statement = {each: left_by(each) for each in statements}
+    # Within a statement too; which moments these are is up to the machine.
+    at_any_time = {left_by(0, chance.random() * lasts) for _ in range(35)}
+
+    assert by_statement == {
+        each: (0, b"") if each <= to_write else (400, b"+") if each <= to_end else (0, b"+-")
+        for each in statements
+    }
     # It may be killed between what it does and what it says.
-    assert seen <= {(0, b""), (400, b""), (400, b"+"), (0, b"+"), (0, b"+-")}
-    assert {(0, b""), (400, b"+")} <= seen
+    assert at_any_time <= {(0, b""), (400, b""), (400, b"+"), (0, b"+"), (0, b"+-")}
 
 
-def said_until_killed(each: NewRows, after: float) -> bytes:
-    """Write in another process, and take back, until it is killed; give how far it came."""
+def said_until_killed(each: NewRows, statement: int, after: float | None) -> bytes:
+    """Write in another process, and take back; give how far it came until it was killed.
+
+    That is before a statement by its number, or after some seconds.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            Dying.left = statement
             written = write(each)
             os.write(writing, b"+")
             take_back(written)
@@ -788,8 +823,10 @@ def said_until_killed(each: NewRows, after: float) -> bytes:
         finally:
             os._exit(1)
     os.close(writing)
-    time.sleep(after)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
     with os.fdopen(reading, "rb") as told:
-        return told.read()
+        if after is not None:
+            time.sleep(after)
+            os.kill(child, signal.SIGKILL)
+        said = told.read()
+    os.waitpid(child, 0)
+    return said

@@ -57,7 +57,7 @@ def line_of(pilot: Pilot, number: int) -> str:
 
 async def until_row(pilot: Pilot, count: int) -> None:
     """Wait until the session is seen with so many rows."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while len(pilot.app.screen._session) != count:
         assert time.monotonic() < end
         await pilot.pause(0.01)

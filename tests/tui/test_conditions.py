@@ -41,7 +41,7 @@ def marked(pilot: Pilot) -> list[int]:
 
 
 async def until(pilot: Pilot, holds) -> None:
-    for _ in range(400):
+    for _ in range(3000):
         if holds():
             return
         await asyncio.sleep(0.02)

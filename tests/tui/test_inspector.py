@@ -301,16 +301,16 @@ def test_a_state_of_ten_thousand_messages_opens_in_a_hundredth_of_textuals_own_t
 
     async def script(pilot):
         ours, theirs = pilot.app.query_one(StateTree), pilot.app.query_one(Tree)
-        begin = time.perf_counter()
+        begin = time.process_time()
         ours.update_from(big, Marks([("messages", 9_999)]))
         ours.toggle()
         drawn = [ours.render_line(y).text for y in range(ours.size.height)]
-        took = time.perf_counter() - begin
+        took = time.process_time() - begin
         assert len(ours.rows) == 10_002
         assert any("9999" in line or "user: words" in line for line in drawn)
-        begin = time.perf_counter()
+        begin = time.process_time()
         theirs.add_json(big)
-        assert took <= 0.01 * (time.perf_counter() - begin)
+        assert took <= 0.01 * (time.process_time() - begin)
 
     async def run() -> None:
         async with _StateApp().run_test(size=(160, 50)) as pilot:

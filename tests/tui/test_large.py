@@ -45,7 +45,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     load = Debugger.open.__func__
 
     def wait_and_open(cls, *arguments):
-        assert opened.wait(20)
+        assert opened.wait(60)
         return load(cls, *arguments)
 
     monkeypatch.setattr(Debugger, "open", classmethod(wait_and_open))

@@ -19,7 +19,7 @@ from writers import append, in_place, renamed_over
 from tt_debugger.tui.widgets.bars import TopBar
 from tt_debugger.tui.widgets.lines import Lines
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 def entries(first: int, behind: int, kind: Callable = user) -> bytes:

@@ -5,7 +5,9 @@ committed. `screenshots/make_screenshots.py` shows the same scenes as images.
 """
 
 import asyncio
+from functools import cache
 from itertools import groupby
+from operator import itemgetter
 
 import pytest
 from rich.color import Color
@@ -37,14 +39,15 @@ def painted(app: Ui) -> str:
 
 
 def runs(line) -> str:
-    cells = [named(part.style) for part in line for _ in range(part.cell_length)]
+    parts = ((named(part.style), part.cell_length) for part in line if part.cell_length)
     column, told = 1, []
-    for style, run in groupby(cells):
+    for style, run in groupby(parts, itemgetter(0)):
         told.append(f"{column} {style}")
-        column += len(list(run))
+        column += sum(cells for _, cells in run)
     return " · ".join(told)
 
 
+@cache
 def named(style: Style | None) -> str:
     """Give a style by one name: Rich calls one colour of the terminal now `blue`, now `color(4)`.
 
