@@ -123,7 +123,7 @@ class LiveState:
         if isinstance(change, Append):
             # Most sessions are long runs of these, to one list.
             if self._grown is None or self._grown[0] != change.path:
-                self._grown = change.path, self._container(change.path)
+                self._grown = change.path, self._items(change.path)
             self._grown[1].append(change.value)
             return
         self._grown = None
@@ -135,7 +135,7 @@ class LiveState:
             case Drop(path=path):
                 del self._container(path[:-1])[path[-1]]
             case Splice(path=path, index=index, count=count, values=values):
-                self._container(path)[index : index + count] = values
+                self._items(path)[index : index + count] = values
 
     def _container(self, path: Path) -> Any:
         """Give the container at a path, ours to write to."""
@@ -144,6 +144,15 @@ class LiveState:
             here[key] = below = self._own(here[key])
             here = below
         return here
+
+    def _items(self, path: Path) -> list[Any]:
+        """Give the list at a path, ours to write to."""
+        container = self._container(path)
+        # An object would take a slice for a key: since Python 3.12 it can be hashed.
+        if not isinstance(container, list):
+            message = f"a change adds items to {type(container).__name__}"
+            raise TypeError(message)
+        return cast("list[Any]", container)
 
     def _own(self, container: Any) -> Any:
         if id(container) in self._owned:

@@ -21,6 +21,7 @@ from tt_debugger.core.recording.entries import (
 )
 from tt_debugger.core.recording.restoring import Restored
 from tt_debugger.core.recording.weight import Weight
+from tt_debugger.record.checking import must_be_readable
 from tt_debugger.record.journal import Journal
 from tt_debugger.record.origins import Origins
 from tt_debugger.record.step import About
@@ -84,7 +85,11 @@ class Branch:
         }
 
     def put(self, entry: Entry) -> str:
-        """Go on to an entry, and hand it to the journal; give its id. Raises CannotWriteError."""
+        """Go on to an entry, and hand it to the journal; give its id.
+
+        Raises UsageError for one that nobody could read again, and CannotWriteError.
+        """
+        must_be_readable(entry)
         # An entry that others go on from and that no log ever gets would break the branch.
         with uninterrupted():
             state = fold(self.state, changes_of(entry))

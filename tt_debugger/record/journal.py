@@ -7,6 +7,7 @@ a log cannot be written to any more, it goes on in its successor.
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Protocol, runtime_checkable
 from tt_debugger.core.recording.effects import Effect
 from tt_debugger.core.recording.entries import EffectNoted, Entry, Header, Snapshotted
 from tt_debugger.core.recording.restoring import Restored, effect_noted, restored
-from tt_debugger.errors import CannotReadError, LogOverError, TtdbgError
+from tt_debugger.errors import CannotReadError, CannotWriteError, LogOverError, TtdbgError
 from tt_debugger.record.policies import Policy, deadline, is_due
 from tt_debugger.storage.uninterrupted import uninterrupted
 from tt_debugger.store import Records
@@ -53,6 +54,7 @@ class Journal:
         self._last: str | None = None
         self._written = clock()
         self._timer: threading.Timer | None = None
+        self._process = os.getpid()
         # Who forgets to close still loses nothing at the end of the program.
         self._at_exit = _flushed_at_exit(self)
 
@@ -86,6 +88,12 @@ class Journal:
 
     def flush(self) -> None:
         """Write all that waits. Raises CannotWriteError."""
+        if self._is_copied:
+            raise CannotWriteError(
+                f"cannot write to {self.records.location}: another process opened it, "
+                "of which this one is a copy",
+                "open a recorder after the fork, of a session of its own",
+            )
         with self.lock:
             if self._waiting:
                 try:
@@ -100,6 +108,9 @@ class Journal:
 
     def close(self) -> None:
         """Write all that waits, and close the log. Raises CannotWriteError."""
+        if self._is_copied:
+            # The log, its locks and what waits belong to the process that was copied.
+            return
         with self.lock:
             try:
                 self.flush()
@@ -107,6 +118,16 @@ class Journal:
                 self._stop_timer()
                 atexit.unregister(self._at_exit)
                 self.records.close()
+
+    def __del__(self) -> None:
+        """Write what waits and close the log, where nobody did: it would stay locked."""
+        with suppress(Exception):
+            self.close()
+
+    @property
+    def _is_copied(self) -> bool:
+        """Whether this process came from a fork of the one that opened the log."""
+        return os.getpid() != self._process
 
     def _move(self, error: LogOverError) -> None:
         """Go on in a new log, which begins with the states that what waits goes on from."""
@@ -156,7 +177,7 @@ class Journal:
         if latest is None or self._timer is not None:
             return
         soonest = PAUSE if self.failure else 0.0
-        timer = threading.Timer(max(soonest, latest - self._clock()), self._flush_in_time)
+        timer = threading.Timer(max(soonest, latest - self._clock()), _flushed_in_time(self))
         timer.daemon = True
         self._timer = timer
         timer.start()
@@ -166,7 +187,8 @@ class Journal:
             self._timer.cancel()
             self._timer = None
 
-    def _flush_in_time(self) -> None:
+    def flush_in_time(self) -> None:
+        """Write what waits, for the timer that runs now."""
         with self.lock:
             if self._timer is not threading.current_thread():
                 return
@@ -176,6 +198,18 @@ class Journal:
             except TtdbgError as error:
                 self.failure = error
                 self._set_timer()
+
+
+def _flushed_in_time(journal: Journal) -> Callable[[], None]:
+    """Have a journal flushed by its timer, which does not keep it from being given up."""
+    kept = weakref.ref(journal)
+
+    def flush() -> None:
+        there = kept()
+        if there is not None:
+            there.flush_in_time()
+
+    return flush
 
 
 def _flushed_at_exit(journal: Journal) -> Callable[[], None]:

@@ -36,15 +36,16 @@ def merged(
 ) -> tuple[Change, ...]:
     """Give the changes that some updates, one after the other, make to a state."""
     changes: list[Change] = []
+    made: list[Change] = []
     for update in updates:
-        made: list[Change] = []
+        # Only who comes after another one sees what that made.
+        state, made = fold(state, made), []
         for field, value in update.items():
             old = state.get(field, ABSENT)
             if isinstance(value, Replaced):
                 made += value.changes((field,), old)
             else:
                 made += changes_for(reducers.get(field, replace), (field,), old, value)
-        state = fold(state, made)
         changes += made
     return tuple(changes)
 

@@ -20,10 +20,12 @@ import msgspec
 
 from tt_debugger.core.changes import Change, State
 from tt_debugger.core.fork.minting import stamp, uuid4
+from tt_debugger.core.json import as_list
 from tt_debugger.core.model import Usage
 from tt_debugger.core.recording.effects import Effect, Status
 from tt_debugger.core.recording.entries import (
     MESSAGES,
+    MOST_DROPPED,
     SCHEMA_VERSION,
     BranchSummarised,
     Changed,
@@ -45,12 +47,14 @@ from tt_debugger.errors import (
     CannotReadError,
     NewerStateError,
     ReadOnlyError,
+    TtdbgError,
     UnsupportedError,
     UsageError,
 )
-from tt_debugger.record.backends import opened
+from tt_debugger.record.backends import has_several, opened
 from tt_debugger.record.backends.thinning import Thins
 from tt_debugger.record.branch import Branch
+from tt_debugger.record.checking import must_be_readable
 from tt_debugger.record.journal import Journal
 from tt_debugger.record.merging import Update, fields_that_differ, merged
 from tt_debugger.record.migrating import migrated
@@ -109,7 +113,8 @@ class Recorder:
         journal = Journal(records, settings.get("when", EveryStep()), clock)
         try:
             recorder = cls(journal, schema, clock, settings.get("fresh", os.urandom))
-            recorder._go_on(records, settings)
+            named = options.session if has_several(location) else settings.get("session")
+            recorder._go_on(records, settings, named)
         except BaseException:
             # It may have gone on in another log meanwhile.
             journal.records.close()
@@ -164,6 +169,11 @@ class Recorder:
         """The entries that are not written yet, in their order."""
         return self._journal.waiting
 
+    @property
+    def failure(self) -> TtdbgError | None:
+        """Why writing in the background failed last; None where it has worked since."""
+        return self._journal.failure
+
     # What is recorded
 
     def step(self, name: str = "", **more: Unpack[StepSettings]) -> Step:
@@ -208,7 +218,7 @@ class Recorder:
         """
         told = update_json(self._schema.model, {MESSAGES: [message]})[MESSAGES][0]
         with self._writing():
-            messages = self._branch.state.get(MESSAGES, [])
+            messages = as_list(self._branch.state.get(MESSAGES))
             count = len(messages) - keep_last - first
             if count < 1 or first < 0 or keep_last < 0:
                 raise UsageError(
@@ -232,6 +242,9 @@ class Recorder:
         told = update_json(self._schema.model, {MESSAGES: [message]})[MESSAGES][0]
         branch = self.questions.id_of(ref)
         with self._writing():
+            if changes := self._changes_of([{MESSAGES: []}]):
+                # There is no list yet that it could be added to.
+                self._branch.put(Changed(**self._branch.head(About()), changes=changes))
             return self._branch.put(
                 BranchSummarised(**self._branch.head(About()), branch=branch, message=told)
             )
@@ -325,12 +338,12 @@ class Recorder:
 
         Raises CannotReadError, UsageError for a text that is no handoff, and what opening raises.
         """
-        from tt_debugger.record.resuming import handoff_at, location_of, resumed
+        from tt_debugger.record.resuming import handoff_at, log_of, resumed
 
         place = FilePath(path).absolute()
         text, handoff = handoff_at(place)
-        location = location_of(handoff, place)
-        recorder = cls.open(location, **{"session": handoff.session, **settings})
+        location, session = log_of(handoff, place)
+        recorder = cls.open(location, **{**session, **settings})
         try:
             return resumed(recorder, place, text, handoff)
         except BaseException:
@@ -419,6 +432,10 @@ class Recorder:
 
     # What steps say
 
+    def alone(self) -> threading.RLock:
+        """Give the lock under which nobody else records. Raises ReadOnlyError."""
+        return self._writing()
+
     def as_json(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Give an update as JSON has it. Raises UsageError for what JSON has no form for."""
         return update_json(self._schema.model, fields)
@@ -470,7 +487,7 @@ class Recorder:
         self._branch.put(Forked(**self._branch.head(About()), note=note))
         self._migrate(there)
 
-    def _go_on(self, records: Records, settings: Settings) -> None:
+    def _go_on(self, records: Records, settings: Settings, named: str | None) -> None:
         """Take up what stands in the log, or begin it."""
         header = records.header
         if header is not None and header.schema_version > SCHEMA_VERSION:
@@ -480,9 +497,12 @@ class Recorder:
             )
             return
         if header is None:
-            session = settings.get("session") or uuid4(self._fresh)
+            # A file is the session itself, whatever it is called.
+            session = named or uuid4(self._fresh)
             title = settings.get("title")
-            records.begin(Header(session, stamp(self._clock()), title=title))
+            header = Header(session, stamp(self._clock()), title=title)
+            must_be_readable(header)
+            records.begin(header)
         there = restored(records.newest_first())
         if isinstance(there, Broken):
             raise _broken(records.location, there)
@@ -502,7 +522,12 @@ class Recorder:
         if dropped:
             digest = sha256(dropped).hexdigest()
             self._branch.put(
-                Recovered(**self._branch.head(About()), dropped=len(dropped), digest=digest)
+                Recovered(
+                    **self._branch.head(About()),
+                    dropped=len(dropped),
+                    digest=digest,
+                    data=dropped[:MOST_DROPPED],
+                )
             )
         self._migrate(there)
 
@@ -556,6 +581,11 @@ def _told(result: Any) -> Any:
 
 def _broken(location: str, there: Broken | None) -> CannotReadError:
     missing = "" if there is None or there.missing is None else f": {there.missing} is missing"
+    if there is not None and there.damage is not None:
+        return CannotReadError(
+            f"no state can be made of {location}: {there.damage}",
+            f"see `ttdbg doctor {location}`",
+        )
     return CannotReadError(
         f"no state can be made of {location}{missing}",
         f"see `ttdbg doctor {location}`",

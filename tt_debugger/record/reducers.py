@@ -10,6 +10,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from operator import is_
 from typing import (
     Annotated,
     Any,
@@ -36,7 +37,7 @@ Reducer = Callable[[Any, Any], Any]
 """Gives what an old value and an update make together."""
 
 
-class Appending(msgspec.Struct, frozen=True):
+class Appending:
     """Adds the items of a list whose `id` is not there yet; those without one are always added."""
 
     def __call__(self, old: Any, new: Any) -> Any:
@@ -47,13 +48,34 @@ class Appending(msgspec.Struct, frozen=True):
         """Give the items that are added to the old ones."""
         items = _items(new)
         ids = [_id_of(each) for each in items]
-        seen = _ids_among(_list(old), {each for each in ids if each is not None})
+        seen = self._ids_among(_list(old), {each for each in ids if each is not None})
         added: list[Any] = []
         for item, its_id in zip(items, ids, strict=True):
             if its_id is None or its_id not in seen:
                 added.append(item)
                 seen.add(its_id)
         return added
+
+    def _ids_among(self, items: list[Any], wanted: set[Any]) -> set[Any]:
+        return _ids_among(items, wanted)
+
+
+class Remembering(Appending):
+    """The same for one list that grows: of the items it met the last time it knows the ids."""
+
+    def __init__(self) -> None:
+        self._met: list[Any] = []
+        self._ids: set[Any] = set()
+
+    def _ids_among(self, items: list[Any], wanted: set[Any]) -> set[Any]:
+        if not wanted:
+            return set()
+        count = len(self._met)
+        if len(items) < count or not all(map(is_, self._met, items)):
+            count, self._ids = 0, set()
+        self._ids |= {_id_of(each) for each in items[count:]}
+        self._met = items
+        return wanted & self._ids
 
 
 class Extending(msgspec.Struct, frozen=True):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
+from urllib.parse import unquote
 
 import msgspec
 
 from tt_debugger.core.recording.effects import Effect, Status
 from tt_debugger.core.recording.entries import Entry, HandedOff, Labelled, Recovered
+from tt_debugger.core.recording.naming import tenant_and_session
 from tt_debugger.core.text import counted
 from tt_debugger.errors import CannotReadError
 from tt_debugger.record.handing_off import HandoffRead, read
@@ -29,6 +31,13 @@ from tt_debugger.storage.publishing import (
 
 if TYPE_CHECKING:
     from tt_debugger.record.recorder import Recorder
+
+
+class SessionNamed(TypedDict, total=False):
+    """What says which session of a database is meant."""
+
+    tenant: str
+    session: str
 
 
 class Resumed(msgspec.Struct, frozen=True):
@@ -59,13 +68,24 @@ def handoff_at(path: Path) -> tuple[str, HandoffRead]:
     return text, read(text)
 
 
-def location_of(handoff: HandoffRead, path: Path) -> str:
-    """Give where the log of a handoff is: as it says, or beside it where both were moved."""
-    beside = path.parent / Path(handoff.location).name
-    is_address = "://" in handoff.location or handoff.location.startswith("git:")
-    if is_address or Path(handoff.location).exists() or not beside.exists():
-        return handoff.location
-    return str(beside)
+def log_of(handoff: HandoffRead, path: Path) -> tuple[str, SessionNamed]:
+    """Give where the log of a handoff is, as a recorder takes it, and which session it is there.
+
+    It is where the handoff says, or beside the handoff where both were moved. Databases are named
+    with the session behind them, as the debugger opens them: `run.db#acme/main:`.
+    """
+    place, mark, name = handoff.location.rpartition("#")
+    is_row = bool(mark) and name.endswith(":") and not place.startswith("git:")
+    if not is_row:
+        place = handoff.location
+    is_file = "://" not in place and not place.startswith("git:")
+    beside = path.parent / Path(place).name
+    if is_file and not Path(place).exists() and beside.exists():
+        place = str(beside)
+    if not is_row:
+        return place, {"session": handoff.session}
+    tenant, session = tenant_and_session(unquote(name[:-1]))
+    return f"sqlite:///{place}" if is_file else place, {"tenant": tenant, "session": session}
 
 
 def write_handoff(path: Path, text: str) -> None:

@@ -13,8 +13,8 @@ from tt_debugger.errors import UsageError
 from tt_debugger.record.backends.options import DEFAULT_SESSION, Consistency, Options
 from tt_debugger.record.migrating import Migrations
 from tt_debugger.record.models import Model, model_of
-from tt_debugger.record.policies import Policy
-from tt_debugger.record.reducers import DEFAULTS, Reducer, reducers_of
+from tt_debugger.record.policies import EveryStep, Policy
+from tt_debugger.record.reducers import DEFAULTS, Reducer, Remembering, append, reducers_of
 
 
 class Settings(TypedDict, total=False):
@@ -67,7 +67,19 @@ class Schema(msgspec.Struct, frozen=True):
 
 
 def options_of(settings: Settings) -> Options:
-    """Give how the log is to be opened. Raises UsageError for a consistency that is none."""
+    """Give how the log is to be opened.
+
+    Raises UsageError for a consistency or a policy that is none, and for a setting nobody knows.
+    """
+    unknown = sorted(settings.keys() - Settings.__annotations__.keys())
+    if unknown:
+        raise UsageError(
+            f"there is no setting {unknown[0]!r}",
+            f"there are {', '.join(sorted(Settings.__annotations__))}",
+        )
+    when: object = settings.get("when", EveryStep())
+    if not isinstance(when, Policy):
+        raise UsageError(f"when={when!r} is no policy", "write it like when=Periodic(60)")
     consistency = settings.get("consistency")
     known = {each.value for each in Consistency}
     if consistency is not None and consistency not in known:
@@ -87,9 +99,10 @@ def options_of(settings: Settings) -> Options:
 def schema_of(settings: Settings) -> Schema:
     """Give how states are made and merged. Raises UsageError for a type that cannot be one."""
     model = model_of(settings.get("state", settings.get("model")))
+    named = {**DEFAULTS, **reducers_of(model.type), **settings.get("reducers", {})}
     return Schema(
         model,
-        {**DEFAULTS, **reducers_of(model.type), **settings.get("reducers", {})},
+        {field: Remembering() if each is append else each for field, each in named.items()},
         settings.get("version", 1),
         settings.get("migrations", {}),
     )

@@ -8,6 +8,7 @@ with the last of these, so that neither is there without the other.
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
 from types import TracebackType
@@ -56,7 +57,6 @@ class Step:
         self._recorder = recorder
         self._base: Any = None
         self._updates: list[Mapping[str, Any]] = []
-        self._is_begun = False
         self._has_happened = False
         """Whether the effect happened in this step, and not before."""
         self._is_done = False
@@ -88,18 +88,22 @@ class Step:
 
     def save(self, state: Any) -> None:
         """Have the state be this one when the step ends, as far as it differs from before."""
+        self._must_be_entered()
         self._updates.append(self._recorder.fields_that_differ(self._base, state))
 
     def perform(self, function: Callable[..., _T], /, *arguments: Any, **named: Any) -> _T | Any:
         """Have the effect, unless it happened before; give what it gave, then or now.
 
         What it gave before is as JSON has it. Raises what the function raises: whether the effect
-        happened is unknown then.
+        happened is unknown then. Raises UsageError for a function that is to be awaited, or that
+        gives a generator: calling it makes nothing happen.
         """
-        if self._is_done:
+        _must_happen_when_called(function, may_await=False)
+        if not self._begin(input_hash(arguments, named)):
             return self._result
-        self._begin(input_hash(arguments, named))
         result = function(*arguments, **named)
+        if inspect.isawaitable(result):
+            raise _to_be_awaited(function)
         self.done(result)
         return result
 
@@ -107,9 +111,9 @@ class Step:
         self, function: Callable[..., Awaitable[_T]], /, *arguments: Any, **named: Any
     ) -> _T | Any:
         """Do the same with a function that is awaited."""
-        if self._is_done:
+        _must_happen_when_called(function, may_await=True)
+        if not await asyncio.to_thread(self._begin, input_hash(arguments, named)):
             return self._result
-        await asyncio.to_thread(self._begin, input_hash(arguments, named))
         result = await function(*arguments, **named)
         self.done(result)
         return result
@@ -119,7 +123,10 @@ class Step:
 
         It is for who cannot `perform` it by calling a function.
         """
-        self._begin(None)
+        if not self._begin(None):
+            raise UsageError(
+                f"the effect {self._key()!r} is done", "see `is_done` before you begin it"
+            )
 
     def done(self, result: Any = None) -> None:
         """Say that the effect has happened, and what it gave; recorded when the step ends."""
@@ -128,10 +135,14 @@ class Step:
         self._result = result
 
     def __enter__(self) -> Self:
+        if self._base is not None:
+            raise UsageError(
+                "the step was taken already", "a step is taken once: recorder.step(...) gives one"
+            )
         self._base = self._recorder.recorded_state
         key = self.about.effect_key
         if key is not None:
-            self._meet(key, self._recorder.effects.get(key))
+            self._meet(key)
         return self
 
     def __exit__(
@@ -140,9 +151,18 @@ class Step:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if error is None:
-            self._end()
+        if error is not None:
+            self._fail(error)
             return
+        try:
+            self._end()
+        except UsageError as refused:
+            # What it was to change cannot be merged.
+            self._fail(refused)
+            raise
+
+    def _fail(self, error: BaseException) -> None:
+        """Record that the step failed, and what of it happened."""
         if self._has_happened:
             # What went wrong came after: what happened must be known.
             self._recorder.note_effect(self.about, "done", result=self._result)
@@ -163,25 +183,45 @@ class Step:
         # Whoever is cancelled still has what happened recorded.
         await asyncio.shield(asyncio.to_thread(self.__exit__, kind, error, trace))
 
-    def _meet(self, key: str, known: Effect | None) -> None:
+    def _meet(self, key: str) -> None:
         """See what is known of the effect, and say that it is intended where it is not done."""
+        known = self.effect
         if known is not None and known.status is Status.UNKNOWN and self.about.was_done:
-            known = self._recorder.settle(key, done=bool(self.about.was_done()))
-        if known is not None and known.status is Status.DONE:
-            self._is_done, self._result = True, known.result
-            return
-        if known is not None and known.status is Status.UNKNOWN and not self.about.retry_unknown:
-            raise _unknown(key)
-        self._recorder.note_effect(self.about, "intended")
+            self._recorder.settle(key, done=bool(self.about.was_done()))
+        with self._recorder.alone():
+            if self._is_still_to_do(key) is Status.NOT_DONE:
+                self._recorder.note_effect(self.about, "intended")
 
-    def _begin(self, given: str | None) -> None:
+    def _begin(self, given: str | None) -> bool:
+        """Record that the effect begins, and tell so; False where it is done, here or elsewhere.
+
+        A step inside of this one, on another branch or in another thread may have had it since.
+        """
         key = self._key()
+        self._must_be_entered()
         if self._is_done:
-            raise UsageError(f"the effect {key!r} is done", "see `is_done` before you begin it")
-        if self._is_begun and not self.about.retry_unknown:
+            return False
+        with self._recorder.alone():
+            if self._is_still_to_do(key) is None:
+                return False
+            self._recorder.note_effect(self.about, "begun", input_hash=given)
+        return True
+
+    def _is_still_to_do(self, key: str) -> Status | None:
+        """Give what is known of the effect, None where it is done and its result is taken over.
+
+        Raises EffectUnknownError where it may have happened and must not be tried again. One that
+        is tried again stays unknown: to intend it once more does not undo that it was begun.
+        """
+        known = self.effect
+        if known is None:
+            return Status.NOT_DONE
+        if known.status is Status.DONE:
+            self._is_done, self._result = True, known.result
+            return None
+        if known.status is Status.UNKNOWN and not self.about.retry_unknown:
             raise _unknown(key)
-        self._recorder.note_effect(self.about, "begun", input_hash=given)
-        self._is_begun = True
+        return known.status
 
     def _end(self) -> None:
         if self._has_happened:
@@ -190,6 +230,12 @@ class Step:
             )
         else:
             self._recorder.note_step(self.about, self._updates)
+
+    def _must_be_entered(self) -> None:
+        if self._base is None:
+            raise UsageError(
+                "the step has not begun", "use it in a block: with recorder.step(...) as step"
+            )
 
     def _key(self) -> str:
         if self.about.effect_key is None:
@@ -204,6 +250,28 @@ def failure_of(error: BaseException) -> Failure:
     """Give what is recorded of an error: its type, and its text as far as it is text."""
     text = str(error)[:LONGEST_FAILURE].encode(errors="replace").decode()
     return Failure(type(error).__name__, text)
+
+
+def _must_happen_when_called(function: Callable[..., Any], *, may_await: bool) -> None:
+    """Raise UsageError for a function of which nothing happens when it is called."""
+    if inspect.iscoroutinefunction(function) and not may_await:
+        raise _to_be_awaited(function)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise UsageError(
+            f"{_name_of(function)} gives a generator: nothing happens when it is called",
+            "perform a function that goes through it",
+        )
+
+
+def _to_be_awaited(function: Callable[..., Any]) -> UsageError:
+    return UsageError(
+        f"what {_name_of(function)} gives is to be awaited",
+        "write `await step.perform_async(...)`",
+    )
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _unknown(key: str) -> EffectUnknownError:

@@ -18,6 +18,7 @@ from tt_debugger.core.recording.effects import Effect
 
 SCHEMA_VERSION = 1
 """The version of the format itself; that of the states in it is `Snapshotted.version`."""
+MOST_DROPPED = 1 << 20
 MESSAGES = "messages"
 """The key of the state to whose list a message is added."""
 
@@ -167,10 +168,15 @@ class HandedOff(_Entry, frozen=True, gc=False, tag="handoff"):
 
 
 class Recovered(_Entry, frozen=True, gc=False, tag="recovered"):
-    """That a writer was cut off: how many bytes it had left unfinished, and their SHA-256."""
+    """That a writer was cut off: how many bytes it had left unfinished, and their SHA-256.
+
+    `data` are the first `MOST_DROPPED` of the bytes, base64: should a disk have damaged what once
+    was whole, it is still there.
+    """
 
     dropped: int = 0
     digest: str = ""
+    data: bytes = b""
 
 
 Entry = Union[  # noqa: UP007 - msgspec wants the members of a union at run time

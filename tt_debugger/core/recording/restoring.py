@@ -8,6 +8,7 @@ entry on the way counts for it, on whatever branch it is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 import msgspec
 
@@ -43,9 +44,13 @@ class Restored(msgspec.Struct, frozen=True):
 
 
 class Broken(msgspec.Struct, frozen=True):
-    """That no state can be made of a log: the id of the entry that is missing from it."""
+    """That no state can be made of a log: the id of the entry that is missing from it.
+
+    Where none is missing, `damage` says what is wrong with one that is there.
+    """
 
     missing: str | None
+    damage: str | None = None
 
 
 def restored(newest_first: Iterable[Entry], leaf: str | None = None) -> Restored | Broken | None:
@@ -74,14 +79,31 @@ def restored(newest_first: Iterable[Entry], leaf: str | None = None) -> Restored
         wanted = entry.parent
         if isinstance(entry, Snapshotted):
             path.reverse()
-            live = LiveState(None)
-            for each in path:
-                live.apply(changes_of(each))
+            state = _state_after(path)
+            if isinstance(state, Broken):
+                return state
             assert last is not None  # noqa: S101 - the path begins with it
-            return Restored(last, live.value, entry.version, effects or {}, tuple(path))
+            return Restored(last, state, entry.version, effects or {}, tuple(path))
         if wanted is None:
             break
     return None if not seen and leaf is None else Broken(wanted)
+
+
+def _state_after(path: Iterable[Entry]) -> dict[str, State] | Broken:
+    """Give the state at the end of a path, as far as what was written can be believed."""
+    live = LiveState(None)
+    state: dict[str, State] = {}
+    for each in path:
+        try:
+            live.apply(changes_of(each))
+        except (LookupError, TypeError) as error:
+            why = f"{type(error).__name__}: {error}"
+            return Broken(None, f"the entry {each.id!r} changes what is not there ({why})")
+        after: State = live.value
+        if not isinstance(after, dict):
+            return Broken(None, f"the state at the entry {each.id!r} is no object")
+        state = cast("dict[str, State]", after)
+    return state
 
 
 def effects_after(known: Mapping[str, Effect], entries: Iterable[Entry]) -> dict[str, Effect]:

@@ -23,11 +23,20 @@ _SCHEMES = {
     "snapshot": ("snapshot", "SnapshotLog"),
     "jsonl": ("jsonl", "JsonlLog"),
 }
-_SUFFIXES = {".jsonl": "jsonl", ".json": "snapshot", ".json.history": "snapshot"}
+_SEVERAL = frozenset(("sqlite", "postgres", "postgresql", "redis", "rediss"))
+"""Those that have several sessions, each with a name."""
+_SUFFIXES = {
+    ".db": "sqlite",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".jsonl": "jsonl",
+    ".json": "snapshot",
+    ".json.history": "snapshot",
+}
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)
 _KINDS = (
-    "a path that ends in .jsonl or .json, memory:, sqlite:///FILE, postgresql://HOST/DATABASE, "
-    "redis://HOST:PORT/NUMBER or git:FOLDER#REF"
+    "a path that ends in .jsonl, .json or .db, memory:, sqlite:///FILE, "
+    "postgresql://HOST/DATABASE, redis://HOST:PORT/NUMBER or git:FOLDER#REF"
 )
 
 
@@ -37,10 +46,7 @@ def opened(location: str, options: Options) -> Records:
     Raises UsageError for a location of no known kind, and what opening raises. Each backend is
     imported when it is first asked for: drivers are slow, and may not be there.
     """
-    named = _SCHEME.match(location)
-    scheme = named[1].lower() if named else ""
-    if scheme not in _SCHEMES:
-        scheme = next((of for end, of in _SUFFIXES.items() if location.endswith(end)), "")
+    scheme = _scheme_of(location)
     if scheme not in _SCHEMES:
         raise UsageError(f"nothing is recorded to {_shown(location)}", f"name {_KINDS}")
     if scheme in ("jsonl", "snapshot"):
@@ -48,6 +54,19 @@ def opened(location: str, options: Options) -> Records:
     module, name = _SCHEMES[scheme]
     backend = getattr(import_module(f"{__name__}.{module}"), name)
     return backend.open(location, options)
+
+
+def has_several(location: str) -> bool:
+    """Tell whether a location may have several sessions, each with a name."""
+    return _scheme_of(location) in _SEVERAL
+
+
+def _scheme_of(location: str) -> str:
+    named = _SCHEME.match(location)
+    scheme = named[1].lower() if named else ""
+    if scheme not in _SCHEMES:
+        scheme = next((of for end, of in _SUFFIXES.items() if location.endswith(end)), "")
+    return scheme
 
 
 def _shown(location: str) -> str:

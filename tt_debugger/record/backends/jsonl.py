@@ -96,17 +96,21 @@ class JsonlLog:
     def newest_first(self) -> Iterator[Entry]:
         """Give the entries from the end on; what is no entry is passed over.
 
-        Whether one is missed is told by the parents of those that are given. Raises
-        CannotReadError.
+        Whether one is missed is told by the parents of those that are given; so the last one must
+        be an entry. Raises CannotReadError where it is none.
         """
         if self._file is None:
             return
+        is_last = True
         try:
             for line, _ in lines_from_end(self._file, self._size):
                 try:
                     entry = decoded(line)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                    if is_last:
+                        raise self._unknown(error) from error
                     continue
+                is_last = False
                 yield entry
         except OSError as error:
             raise CannotReadError(
@@ -140,6 +144,12 @@ class JsonlLog:
             finally:
                 self._successor = made if made.made else None
             return made
+
+    def _unknown(self, error: Exception) -> CannotReadError:
+        return CannotReadError(
+            f"the last line of {self.location} is no entry that this version knows: {error}",
+            f"see `ttdbg doctor {self.location}`; nothing was changed",
+        )
 
     def close(self) -> None:
         """Close the file, and so let go of its lock."""
@@ -220,7 +230,9 @@ class JsonlLog:
         if self._is_over:
             raise self._over("it was given up")
         if self._file is None:
-            raise CannotWriteError(f"cannot write to {self.location}: it is not open", None)
+            raise CannotWriteError(
+                f"cannot write to {self.location}: it is not open", "open it again"
+            )
         file = self._file
         with writing(self.location):
             self._must_be_ours_alone(os.fstat(file))

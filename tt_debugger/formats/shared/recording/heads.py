@@ -39,6 +39,9 @@ def entry_head(entry: Mapping[str, Any]) -> Head:
     make = _HEADS.get(kind or "", _unknown)
     head = make(entry)
     failure = _failure(entry)
+    name = text_or_none(entry.get("name"))
+    if failure and name and name != head.name:
+        failure = f"{name}: {failure}"
     if entry.get("event") == "interrupt":
         named = text_or_none(entry.get("name")) or head.name
         head = msgspec.structs.replace(head, kind=Kind.INTERRUPT, name=named)
