@@ -286,8 +286,8 @@ def killed(work: Work, folder: Path, at: int | None) -> tuple[bool, list[str]]:
     return os.WIFSIGNALED(status), lines
 
 
-def _begins_unrecorded(step: Step, _given: str | None) -> None:
-    step._is_begun = True
+def _begins_unrecorded(step: Step, _given: str | None) -> bool:
+    return not step.is_done
 
 
 def _puts_no_handoff(branch: Branch, entry: Entry) -> str:
