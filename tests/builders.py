@@ -173,13 +173,16 @@ ANSWERS = (".oracle.json", ".expected.json")
 FORMATS = tuple(sorted(each.format for each in known_formats()))
 """All formats there are; each is under all laws by its fixtures alone."""
 
-SERVED = frozenset(
+ADDRESSED = frozenset(
     (
         *("langgraph_postgres", "langgraph_redis", "postgres_tables", "recording_postgres"),
-        *("recording_redis", "redis_keys"),
+        *("recording_redis", "redis_keys", "recording_git"),
     )
 )
-"""Formats that are read from servers: their own tests fill one with what their fixtures hold."""
+"""Formats that are reached by an address, and not by a path, such as those of servers.
+
+Their own tests make what is there to be read, those of servers of what their fixtures hold.
+"""
 
 FILES = [(name, path) for name in FORMATS for path in fixture_locations(name)]
 """All locations, files and folders."""

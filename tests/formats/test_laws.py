@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from builders import (
+    ADDRESSED,
     FILE_IDS,
     FILES,
     FIXTURES,
@@ -21,7 +22,6 @@ from builders import (
     LINE_FORMATS,
     OTHER_FILES,
     PI_HEADER,
-    SERVED,
     codes,
     facts,
     files_of,
@@ -426,7 +426,7 @@ def test_a_gap_that_goes_on_behind_the_last_newline_stays_one_gap(path: Path):
 
 
 def test_each_format_is_under_these_laws_by_its_fixtures():
-    assert {name for name, _ in FILES} == set(FORMATS) - SERVED
+    assert {name for name, _ in FILES} == set(FORMATS) - ADDRESSED
     assert all(map(fixture_lines, LINE_FORMATS))
 
 
