@@ -281,7 +281,7 @@ def test_a_snapshot_of_other_messages_begins_anew_without_compactions():
 def test_changes_that_name_no_place_are_left_out_and_found_by_the_doctor():
     with Debugger.open(str(FOLDER / "edge-misfits.jsonl")) as debugger:
         state = debugger.state(len(debugger.session) - 1)
-        found = [each for each in debugger.examined() if each.code is Code.REPLAY_FAILS]
+        found = [each for each in debugger.examined() if each.code is Code.AGENT_REFUSES]
 
     messages = [{"id": "u-hi", "role": "user", "content": "hi"}, "only text"]
     assert state["messages"] == messages

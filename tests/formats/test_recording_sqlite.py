@@ -329,14 +329,14 @@ DAMAGE = {
         "UPDATE checkpoints SET state_json = '[1]' WHERE checkpoint_id = 'm10'",
         [
             ("TT101", "m10", "checkpoints/m10: state_json: it is a list, not an object"),
-            ("TT302", "m10", NO_STATE),
+            ("TT402", "m10", NO_STATE),
         ],
     ),
     "no state": (
         "DELETE FROM checkpoints WHERE checkpoint_id = 'm10'",
         [
             ("TT101", "m10", "checkpoints/m10: state_json: the row is not there"),
-            ("TT302", "m10", NO_STATE),
+            ("TT402", "m10", NO_STATE),
         ],
     ),
     "type": (
@@ -345,7 +345,7 @@ DAMAGE = {
     ),
     "form": (
         payload("m8", '"count":2', '"count":"2"'),
-        [("TT407", "m8", NO_FORM), ("TT302", "m8", NO_CHANGE)],
+        [("TT407", "m8", NO_FORM), ("TT402", "m8", NO_CHANGE)],
     ),
     "columns": (
         "UPDATE agent_turns SET parent_id = 'm1' WHERE checkpoint_id = 'm3'",
@@ -390,7 +390,7 @@ def test_without_the_table_of_states_all_else_is_shown(read: Any):
         ("TT101", "m0", "checkpoints/m0: state_json: the row is not there"),
         ("TT101", "m10", "checkpoints/m10: state_json: the row is not there"),
     ]
-    assert {code for code, _, _ in found[2:]} == {"TT302"}
+    assert {code for code, _, _ in found[2:]} == {"TT402"}
     assert replay.state(7)["told"] is True
 
 

@@ -85,7 +85,7 @@ def _said(content: Any) -> Iterator[Any]:
             yield {"type": "text", "text": content}
         return
     for each in as_list(content):
-        if as_map(each).get("type") not in _CALLS:
+        if text_or_none(as_map(each).get("type")) not in _CALLS:
             yield {"type": "text", "text": each} if isinstance(each, str) else each
 
 

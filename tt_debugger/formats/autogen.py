@@ -122,11 +122,11 @@ def _said_in(state: Mapping[str, Any], deepest: int) -> list[Any]:
 
 def _messages(said: dict[str, Any]) -> list[dict[str, Any]]:
     """Give what was said as messages that everybody knows: each result of a tool is one."""
-    kind, source, content = said.get("type"), said.get("source"), said.get("content")
+    kind, source, content = text_or_none(said.get("type")), said.get("source"), said.get("content")
     if kind in _RESULTS:
         return [_result(as_map(each)) for each in as_list(content)]
     usual = "user" if source == "user" else "assistant"
-    role = _ROLES.get(kind, usual) if isinstance(kind, str) else usual
+    role = usual if kind is None else _ROLES.get(kind, usual)
     name = {"name": source} if isinstance(source, str) and source != role else {}
     return [{"role": role, "content": _content(said), **name}]
 
@@ -134,7 +134,7 @@ def _messages(said: dict[str, Any]) -> list[dict[str, Any]]:
 def _content(said: Mapping[str, Any]) -> Any:
     content = said.get("content")
     thought = text_or_none(said.get("thought"))
-    if said.get("type") in _THOUGHTS:
+    if text_or_none(said.get("type")) in _THOUGHTS:
         return [{"type": "thinking", "thinking": content}]
     if isinstance(content, list):
         blocks = [_block(each) for each in as_list(content)]

@@ -76,7 +76,9 @@ class PydanticAi(TranscriptFile):
 
 def _is_message(record: Mapping[str, Any]) -> bool:
     parts = as_list(record.get("parts"))
-    return record.get("kind") in _KINDS and (not parts or "part_kind" in as_map(parts[0]))
+    return text_or_none(record.get("kind")) in _KINDS and (
+        not parts or "part_kind" in as_map(parts[0])
+    )
 
 
 def _entry(element: Element) -> Entry:

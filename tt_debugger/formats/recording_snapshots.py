@@ -117,7 +117,9 @@ class RecordingSnapshots(RecordedEntries, TranscriptFolder):
     def assemble(self, files: Mapping[str, FileRead]) -> Transcript:
         """Give the session: the documents in the order of their names."""
         documents = [each for each in files.values() if isinstance(each.value, _Document)]
-        left = {each.name for each in takewhile(_is_unfinished, reversed(documents))}
+        # One that stands alone has its history elsewhere, with what was to follow it.
+        last = () if self._only else takewhile(_is_unfinished, reversed(documents))
+        left = {each.name for each in last}
         pieces: list[Piece] = []
         for file in files.values():
             if not isinstance(file.value, _Document):
@@ -182,7 +184,9 @@ class RecordingSnapshots(RecordedEntries, TranscriptFolder):
         file = files.get(_HEADER)
         if self._only:
             what = f"{self._only}{_HISTORY} is not there: one document alone is shown"
-            return {}, [finding(Code.MISSING_PARENT, what, severity=Severity.NOTE)]
+            return {}, [
+                finding(Code.MISSING_PARENT, what, severity=Severity.NOTE, line=1, offset=0)
+            ]
         if file is None or file.why:
             return {}, [finding(Code.HEADER, f"the history has no header ({_HEADER})")]
         return header_in(file.value, _HEADER)

@@ -17,7 +17,7 @@ from tt_debugger.core.diff.masks import bare, rule_for
 from tt_debugger.core.diff.meaning import About, Aspect, aspects_of
 from tt_debugger.core.diff.normal import MESSAGES
 from tt_debugger.core.diff.side import Side
-from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.messages import (
     ROLES_OF_ASSISTANT,
     ROLES_OF_USER,
@@ -162,7 +162,7 @@ def _source(
 
 def _is_edit(side: Side, row: int) -> bool:
     metadata = as_map(as_map(side.state_at(row)).get("metadata"))
-    return metadata.get("source") in _EDITS
+    return text_or_none(metadata.get("source")) in _EDITS
 
 
 def _speaker(reading: Reading) -> From:

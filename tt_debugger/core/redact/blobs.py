@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from tt_debugger.core.json import text_or_none
 from tt_debugger.core.redact.words import words
 
 _TYPES = ("mimeType", "media_type", "mime_type", "mime", "mediaType")
@@ -41,7 +42,7 @@ def blob_kind(holder: Mapping[str, Any], key: str, text: str) -> str | None:
         mime = next((holder[each] for each in _TYPES if isinstance(holder.get(each), str)), "")
         if mime and not mime.startswith("text/"):
             return mime
-        if not mime and holder.get("type") in _HOLDERS:
+        if not mime and text_or_none(holder.get("type")) in _HOLDERS:
             return "encrypted" if holder["type"] == "redacted_thinking" else "image"
     return None
 

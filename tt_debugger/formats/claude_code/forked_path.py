@@ -111,7 +111,7 @@ class Way:
         known: list[int] = []
         for row, body in zip(rows, self.store.bodies(self.session, rows), strict=True):
             records = [] if body is None else records_of(body)
-            if records and records[0].get("type") in CHAIN:
+            if records and text_or_none(records[0].get("type")) in CHAIN:
                 known.append(row)
                 self.records[row] = records
         if len(known) < len(rows):

@@ -43,9 +43,9 @@ class Calls(msgspec.Struct):
         call = text_or_none(item.get("call_id"))
         if call is None:
             return
-        if item.get("type") in CALLS:
+        if text_or_none(item.get("type")) in CALLS:
             self.rows[call] = row
-        elif item.get("type") in OUTPUTS:
+        elif text_or_none(item.get("type")) in OUTPUTS:
             self.results.append((call, row))
             self.outputs[call] = row
             called = self.rows.get(call)

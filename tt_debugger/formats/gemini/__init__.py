@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
-from tt_debugger.core.json import as_map
+from tt_debugger.core.json import as_map, text_or_none
 from tt_debugger.core.model import Session
 from tt_debugger.core.replay import Rules
 from tt_debugger.formats.gemini.document import GeminiDocument
@@ -37,7 +37,9 @@ class GeminiLines(JsonlFile):
             return Match(92, "metadata with sessionId, projectHash and startTime")
         if any(_is_patch(each) for each in found):
             return Match(90, "records with $set or $rewindTo")
-        own = [each for each in found if is_message(each) and each.get("type") in _TYPES]
+        own = [
+            each for each in found if is_message(each) and text_or_none(each.get("type")) in _TYPES
+        ]
         if any(each.get("type") == "gemini" and "content" in each for each in own):
             return Match(85, "messages of the type gemini")
         return None

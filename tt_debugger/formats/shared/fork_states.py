@@ -9,7 +9,7 @@ from typing import Any
 from tt_debugger.core.changes import Append, Change, State
 from tt_debugger.core.fork.minting import uuid4
 from tt_debugger.core.fork.plan import Fresh, Plan
-from tt_debugger.core.json import as_list, as_map
+from tt_debugger.core.json import as_list, as_map, text_or_none
 from tt_debugger.core.messages import ROLES_OF_USER
 from tt_debugger.errors import UnsupportedError
 from tt_debugger.formats.shared.states import SESSIONS, session_of
@@ -88,7 +88,7 @@ def _like(message: dict[str, Any], text: str) -> dict[str, Any] | None:
     if isinstance(content, str):
         return {**named, "content": text}
     for part in map(as_map, as_list(content)):
-        if part.get("type") in _TEXTS and isinstance(part.get("text"), str):
+        if text_or_none(part.get("type")) in _TEXTS and isinstance(part.get("text"), str):
             return {**named, "content": [{"type": part["type"], "text": text}]}
     if any("text" in as_map(part) for part in as_list(message.get("parts"))):
         return {**named, "parts": [{"text": text}]}

@@ -178,7 +178,7 @@ def flaws_along(replay: Replay) -> Iterator[Finding]:
             yield finding_at(
                 session,
                 row,
-                Code.REPLAY_FAILS,
+                Code.AGENT_REFUSES,
                 f"a change cannot be made, and is left out: {flaw}",
                 "the recorder does not go on from here",
             )
