@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.tables import TableStore, match_of
 from tt_debugger.storage.probe import PostgresProbe
-from tt_debugger.storage.servers import is_server
+from tt_debugger.storage.servers import must_be_server
 from tt_debugger.storage.tables import Tables
 from tt_debugger.store import Match, Probe
 
@@ -28,8 +27,7 @@ class PostgresTables(TableStore):
         from tt_debugger.storage.postgres import PostgresDatabase
 
         super().__init__(location)
-        if not is_server(location):
-            raise CannotReadError(f"cannot read {location}: it is no address of a server")
+        must_be_server(location)
         self._database = PostgresDatabase(location)
         self.location = self._database.location
 

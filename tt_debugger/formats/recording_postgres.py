@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from tt_debugger.core.model import Session, SessionId
 from tt_debugger.core.recording.naming import session_name, tenant_and_session
-from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.shared.recording.rows import (
     SESSIONS,
     STATES,
@@ -22,7 +21,7 @@ from tt_debugger.formats.shared.tables.history import text_of
 from tt_debugger.formats.shared.transcript import Look, Transcript, no_session
 from tt_debugger.storage.postgres import ROW_VERSION, PostgresDatabase
 from tt_debugger.storage.probe import PostgresProbe
-from tt_debugger.storage.servers import is_server
+from tt_debugger.storage.servers import must_be_server
 from tt_debugger.storage.tables import Tables, Value
 from tt_debugger.store import Match, Probe, Progress
 
@@ -48,8 +47,7 @@ class RecordingPostgres(RecordedRows):
     verified: ClassVar[str] = "its own recorder: the state that it goes on from"
 
     def __init__(self, location: str) -> None:
-        if not is_server(location):
-            raise CannotReadError(f"cannot read {location}: it is no address of a server")
+        must_be_server(location)
         self._database = PostgresDatabase(location)
         super().__init__(self._database.location)
         self._read: dict[Key, tuple[str, bytes]] = {}

@@ -29,7 +29,7 @@ from tt_debugger.formats.shared.tables.documents import Document, document_of
 from tt_debugger.formats.shared.transcript import Entry, Look, Transcript, no_session
 from tt_debugger.storage.keys import LIST, STRING, Keys
 from tt_debugger.storage.probe import MOST_KEYS, RedisProbe
-from tt_debugger.storage.servers import is_server
+from tt_debugger.storage.servers import must_be_server
 from tt_debugger.store import Match, Probe, Progress
 
 KEYS = 60_000
@@ -88,8 +88,7 @@ class RecordingRedis(RecordedEntries):
     @classmethod
     def open(cls, location: str) -> Self:
         """Open the location. Raises CannotReadError."""
-        if not is_server(location):
-            raise CannotReadError(f"cannot read {location}: it is no address of a server")
+        must_be_server(location)
         # Its driver is slow to import.
         from tt_debugger.storage.redis import RedisKeys
 

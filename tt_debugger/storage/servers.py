@@ -58,6 +58,12 @@ _admitted: dict[str, Address] = {}
 _one_at_a_time = threading.Lock()
 
 
+def must_be_server(location: str) -> None:
+    """Let pass only the address of a server. Raises CannotReadError."""
+    if not is_server(location):
+        raise CannotReadError(f"cannot read {location}: it is no address of a server")
+
+
 def is_server(text: str) -> bool:
     """Tell whether a text is an address that `admitted` takes."""
     begin = _BEGIN.match(text)

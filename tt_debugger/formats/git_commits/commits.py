@@ -20,6 +20,7 @@ from tt_debugger.formats.git_commits.agents import crediting, is_agent
 from tt_debugger.formats.git_commits.mentions import Mentions
 from tt_debugger.formats.git_commits.trailers import trailers_of
 from tt_debugger.formats.git_commits.transcripts import MENTIONED, sessions_in
+from tt_debugger.formats.shared.git_fields import whole_fields
 
 FIELDS = "%H%x00%P%x00%ct%x00%an%x00%ae%x00%B"
 """What is asked of each commit of a log."""
@@ -97,14 +98,8 @@ class Commit(msgspec.Struct, frozen=True, gc=False):
 
 def commits_in(parts: Iterable[bytes]) -> Iterator[Commit]:
     """Give the commits of a log, whose answer comes in parts."""
-    rest = b""
-    for part in parts:
-        fields = (rest + part).split(b"\0")
-        whole = (len(fields) - 1) // _COUNT * _COUNT
-        # What unpacks to gigabytes would be put together again with each part.
-        fields[-1] = fields[-1][:_LONGEST]
-        rest = b"\0".join(fields[whole:])
-        yield from _commits(*(fields[place:whole:_COUNT] for place in range(_COUNT)))
+    for fields in whole_fields(parts, _COUNT, _LONGEST):
+        yield from _commits(*(fields[place::_COUNT] for place in range(_COUNT)))
 
 
 def commit_of(name: str, data: bytes) -> Commit:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.recording_git.commits import Turn, ends_kept, newest_first, turn_of
+from tt_debugger.formats.shared.git_fields import whole_fields
 from tt_debugger.storage.git import GitObjects
 from tt_debugger.storage.repository import Refs, Repository, refs_of
 
@@ -92,14 +93,8 @@ class Turns:
 
 
 def _turns(parts: Iterable[bytes]) -> Iterator[Turn]:
-    rest = b""
-    for part in parts:
-        fields = (rest + part).split(b"\0")
-        whole = (len(fields) - 1) // _COUNT * _COUNT
-        # What unpacks to gigabytes would be put together again with each part.
-        fields[-1] = fields[-1][:_LONGEST]
-        rest = b"\0".join(fields[whole:])
-        for place in range(0, whole, _COUNT):
+    for fields in whole_fields(parts, _COUNT, _LONGEST):
+        for place in range(0, len(fields), _COUNT):
             texts = (each.decode(errors="replace") for each in fields[place : place + _COUNT])
             turn = turn_of(*texts)
             if turn is not None:

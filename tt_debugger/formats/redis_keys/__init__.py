@@ -20,7 +20,6 @@ from tt_debugger.core.model import SessionId
 from tt_debugger.core.replay import Replay
 from tt_debugger.core.text import counted
 from tt_debugger.core.tree import NO_ROW
-from tt_debugger.errors import CannotReadError
 from tt_debugger.formats.redis_keys.names import shown
 from tt_debugger.formats.shared.states import head_of, time_of
 from tt_debugger.formats.shared.tables import (
@@ -38,7 +37,7 @@ from tt_debugger.formats.shared.tables import (
 from tt_debugger.formats.shared.transcript import no_session
 from tt_debugger.storage.keys import DOCUMENT, HASH, LIST, STRING, ZSET, Keys
 from tt_debugger.storage.probe import RedisProbe
-from tt_debugger.storage.servers import is_server
+from tt_debugger.storage.servers import must_be_server
 from tt_debugger.storage.tables import Value
 from tt_debugger.store import Match, Probe
 
@@ -109,8 +108,7 @@ class RedisStore(DocumentStore):
     @classmethod
     def open(cls, location: str) -> Self:
         """Open the location. Raises CannotReadError."""
-        if not is_server(location):
-            raise CannotReadError(f"cannot read {location}: it is no address of a server")
+        must_be_server(location)
         # Its driver is slow to import.
         from tt_debugger.storage.redis import RedisKeys
 

@@ -28,6 +28,7 @@ from tt_debugger.core.recording.entries import (
 from tt_debugger.errors import CannotReadError, CannotWriteError, LogOverError
 from tt_debugger.record.backends.jsonl_end import groups_of, line_of, lines_from_end, whole_size
 from tt_debugger.record.backends.jsonl_succession import free_name_after, header_in, newest
+from tt_debugger.record.backends.lock import hold_alone
 from tt_debugger.record.backends.options import Options
 from tt_debugger.record.backends.thinning import REFUSED
 from tt_debugger.storage.publishing import (
@@ -203,7 +204,7 @@ class JsonlLog:
                 f"{self.location} is no recording: its first line is no header",
                 "record to a file that is not there yet",
             )
-        self._lock(file)
+        hold_alone(file, self.location)
         self.header, self._size = header, os.fstat(file).st_size
         # What a newer version makes of the end we cannot know.
         is_ours = header.schema_version <= SCHEMA_VERSION
@@ -211,19 +212,6 @@ class JsonlLog:
         if whole < self._size:
             self.dropped = read(file, whole, self._size - whole)
             self._cut(file, whole)
-
-    def _lock(self, file: int) -> None:
-        try:
-            import fcntl
-        except ImportError:  # Windows, which has no such locks
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise CannotWriteError(
-                f"another recorder writes to {self.location}",
-                "close it first, or record to a file of its own",
-            ) from error
 
     def _write(self, data: bytes) -> None:
         """Write lines at the end, and sync them; none of them is there where it fails."""

@@ -32,6 +32,7 @@ from tt_debugger.core.recording.entries import (
     encoded_header,
 )
 from tt_debugger.errors import CannotReadError, CannotWriteError
+from tt_debugger.record.backends.lock import hold_alone
 from tt_debugger.record.backends.options import Options
 from tt_debugger.record.backends.whole import Effects, ledger_after, state_after, without_state
 from tt_debugger.storage.publishing import (
@@ -214,7 +215,7 @@ class SnapshotLog:
         path = str(self._folder / _LOCK_FILE)
         lock = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), PRIVATE)
         try:
-            _lock(lock, self.location)
+            hold_alone(lock, self.location)
         except BaseException:
             os.close(lock)
             raise
@@ -305,21 +306,6 @@ class SnapshotLog:
             (self._folder / each).unlink()
         with opened_folder(str(self._folder / HEADER)) as folder:
             sync_folder(folder)
-
-
-def _lock(file: int, location: str) -> None:
-    """Lock an open file until it is closed. Raises OSError, CannotWriteError."""
-    try:
-        import fcntl
-    except ImportError:  # Windows, which has no such locks
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise CannotWriteError(
-            f"another recorder writes to {location}",
-            "close it first, or record to a file of its own",
-        ) from error
 
 
 def _document(entry: Entry, point: _Point, header: Header, more: int) -> bytes:
