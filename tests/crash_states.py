@@ -83,7 +83,11 @@ def traced(command: Sequence[str], folders: Mapping[str, Mapping[str, bytes]]) -
     record = Path(next(iter(folders))).parent / "strace"
     calls = f"trace={_UNDERSTOOD},{_NOT_UNDERSTOOD}"
     subprocess.run(  # noqa: S603 - our own program
-        (*_STRACE, record, "-e", calls, sys.executable, *command), check=True, timeout=120
+        (*_STRACE, record, "-e", calls, sys.executable, *command),
+        # It is started by its path, and imports what stands beside us.
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
+        check=True,
+        timeout=120,
     )
     lines = record.read_text().splitlines()
     return [_traced_in(folder, before, lines) for folder, before in folders.items()]

@@ -18,6 +18,7 @@ from typing import Any
 from unittest import mock
 
 import msgspec
+from planting import planted_of, sync_folder_of, sync_only
 
 from tt_debugger.core.fork.writes import How, IndexLine, MoreLines, NewFile, Record
 from tt_debugger.storage import file_writing, publishing
@@ -185,21 +186,11 @@ def on_file_system(*, is_named: bool) -> Generator[None]:
         yield
 
 
-def _sync_only(is_wanted: Callable[[int], bool]) -> Callable[[], Any]:
-    real = os.fsync
-
-    def sync(file: int) -> None:
-        if is_wanted(os.fstat(file).st_mode):
-            real(file)
-
-    return lambda: mock.patch.object(os, "fsync", sync)
-
-
 def _publish_over(path: str, parts: tuple[bytes, ...]) -> None:
     part = f"{path}.new"
     _written(part, b"".join(parts))
     Path(part).replace(path)
-    _sync_folder_of(path)
+    sync_folder_of(path)
 
 
 def _publish_a_copy(path: str, parts: tuple[bytes, ...]) -> None:
@@ -207,7 +198,7 @@ def _publish_a_copy(path: str, parts: tuple[bytes, ...]) -> None:
     _written(elsewhere, b"".join(parts))
     _written(path, Path(elsewhere).read_bytes())
     Path(elsewhere).unlink()
-    _sync_folder_of(path)
+    sync_folder_of(path)
 
 
 def _write_in_place(path: str, _before: bytes, after: bytes, _mode: int) -> bool:
@@ -222,14 +213,9 @@ def _written(path: str, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _sync_folder_of(path: str) -> None:
-    with publishing.opened_folder(path) as folder:
-        publishing.sync_folder(folder)
-
-
 BUGS: dict[str, Callable[[], Any]] = {
-    "no fsync": _sync_only(stat.S_ISDIR),
-    "no folder fsync": _sync_only(stat.S_ISREG),
+    "no fsync": lambda: sync_only(stat.S_ISDIR),
+    "no folder fsync": lambda: sync_only(stat.S_ISREG),
     "rename over": lambda: mock.patch.object(file_writing, "publish", _publish_over),
     "in place": lambda: mock.patch.object(file_writing, "replace_unchanged", _write_in_place),
     "wrong order": nullcontext,  # it is the order in which `make` makes the writes
@@ -240,10 +226,7 @@ BUGS: dict[str, Callable[[], Any]] = {
 @contextmanager
 def planted(bug: str | None) -> Generator[None]:
     """Let the writer have a bug meanwhile."""
-    if bug is None:
-        yield
-        return
-    with BUGS[bug]():
+    with planted_of(BUGS, bug):
         yield
 
 

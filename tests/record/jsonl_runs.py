@@ -12,37 +12,21 @@ import stat
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import msgspec
+from planting import Bugs, planted_of, sync_only, write_in_place
+from record.crash_runs import HEADER, Acknowledged, Work, begin, start, step
 
-from tt_debugger.core.changes import Put
-from tt_debugger.core.recording.entries import Changed, Entry, Header, Snapshotted, encoded_header
+from tt_debugger.core.recording.entries import Entry, Header, encoded_header
 from tt_debugger.core.recording.entries import encoded as as_json
-from tt_debugger.core.recording.restoring import Restored, restored
 from tt_debugger.errors import LogOverError
 from tt_debugger.record.backends import jsonl, jsonl_end
 from tt_debugger.record.backends.jsonl import JsonlLog
 from tt_debugger.record.backends.options import Options
 from tt_debugger.storage import publishing
 
-HEADER = Header("main", "2026-01-01T00:00:00Z")
 NAME = "run.jsonl"
-MARK = ".acknowledged-"
-"""What the name of a file begins with that is made when something was acknowledged."""
-
-
-def start(number: int = 0) -> Snapshotted:
-    """Give the whole state after so many steps, as a log begins with it."""
-    return Snapshotted(f"e{number}", None, HEADER.created_at, state={"n": number})
-
-
-def step(number: int) -> Changed:
-    """Give a step that counts on."""
-    changes = (Put(("n",), number), Put(("text",), f"{number}" * 40))
-    return Changed(f"e{number}", f"e{number - 1}", HEADER.created_at, changes=changes)
 
 
 def lines(*entries: Entry) -> bytes:
@@ -53,44 +37,14 @@ def lines(*entries: Entry) -> bytes:
 WRITTEN = encoded_header(HEADER) + b"\n" + lines(start(), step(1), step(2))
 """A file with a start and two steps."""
 
-Stage = int | None
-"""The number of the last step; -1 where the log has no entry yet, None where there is no log."""
-
-
-def stage_of(log: JsonlLog) -> Stage:
-    """Give where a log stands; its last entry and its state must agree."""
-    if log.header is None:
-        return None
-    there = restored(log.newest_first())
-    if there is None:
-        return -1
-    assert isinstance(there, Restored), there
-    number = there.state["n"]
-    assert there.leaf == f"e{number}"
-    return number
-
 
 def opened(folder: str) -> JsonlLog:
     """Open the log in a folder."""
     return JsonlLog.open(f"{folder}/{NAME}", Options())
 
 
-class Acknowledged:
-    """Says that the log stands where it does, in a way that a trace shows."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-
-    def __call__(self, stage: int) -> None:
-        Path(f"{self._folder}/{MARK}{stage}").touch()
-
-
 def _begun(folder: str, acknowledged: Acknowledged) -> None:
-    with closing(opened(folder)) as log:
-        log.begin(HEADER)
-        acknowledged(-1)
-        log.append([start()])
-        acknowledged(0)
+    begin(opened(folder), acknowledged)
 
 
 def _went_on(count: int) -> Callable[[str, Acknowledged], None]:
@@ -155,16 +109,8 @@ RUNS = {
 def make(name: str, folder: str, bug: str | None = None) -> None:
     """Make a run, by a log that has a bug."""
     unnamed = 0 if "named" in name else publishing._UNNAMED
-    with mock.patch.object(publishing, "_UNNAMED", unnamed), planted(bug):
+    with mock.patch.object(publishing, "_UNNAMED", unnamed), planted_of(BUGS, bug):
         RUNS[name].do(folder, Acknowledged(folder))
-
-
-class Work(msgspec.Struct, frozen=True):
-    """A run that is to be made in a folder."""
-
-    folder: str
-    name: str
-    bug: str | None = None
 
 
 @contextmanager
@@ -184,16 +130,6 @@ def failing_sync() -> Generator[None]:
         yield
 
 
-def _sync_only(is_wanted: Callable[[int], bool]) -> Any:
-    real = os.fsync
-
-    def fsync(file: int) -> None:
-        if is_wanted(os.fstat(file).st_mode):
-            real(file)
-
-    return mock.patch.object(os, "fsync", fsync)
-
-
 def _sync_again(file: int) -> None:
     try:
         os.fsync(file)
@@ -202,12 +138,7 @@ def _sync_again(file: int) -> None:
 
 
 def _publish_in_place(path: str, parts: Sequence[bytes]) -> None:
-    with Path(path).open("wb") as file:
-        file.write(b"".join(parts))
-        file.flush()
-        os.fsync(file.fileno())
-    with publishing.opened_folder(path) as folder:
-        publishing.sync_folder(folder)
+    write_in_place(path, b"".join(parts))
 
 
 def _begin_in_steps(log: JsonlLog, header: Header, entries: Sequence[Entry]) -> None:
@@ -216,9 +147,9 @@ def _begin_in_steps(log: JsonlLog, header: Header, entries: Sequence[Entry]) -> 
 
 
 _BEGIN = JsonlLog.begin_with
-BUGS: Mapping[str, Callable[[], Any]] = {
-    "no fsync": lambda: _sync_only(stat.S_ISDIR),
-    "no folder fsync": lambda: _sync_only(stat.S_ISREG),
+BUGS: Bugs = {
+    "no fsync": lambda: sync_only(stat.S_ISDIR),
+    "no folder fsync": lambda: sync_only(stat.S_ISREG),
     "not at the end": lambda: mock.patch.object(jsonl, "_FLAGS", os.O_RDWR),
     "fsync again": lambda: mock.patch.object(jsonl, "sync", _sync_again),
     "torn end stays": lambda: mock.patch.object(jsonl, "whole_size", lambda _file, size: size),
@@ -226,16 +157,6 @@ BUGS: Mapping[str, Callable[[], Any]] = {
     "header in place": lambda: mock.patch.object(jsonl, "publish", _publish_in_place),
     "successor in steps": lambda: mock.patch.object(JsonlLog, "begin_with", _begin_in_steps),
 }
-
-
-@contextmanager
-def planted(bug: str | None) -> Generator[None]:
-    """Let the log have a bug meanwhile."""
-    if bug is None:
-        yield
-        return
-    with BUGS[bug]():
-        yield
 
 
 if __name__ == "__main__":

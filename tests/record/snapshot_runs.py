@@ -6,47 +6,27 @@ must all find. Run as a program it makes those that are asked for: this is what 
 
 from __future__ import annotations
 
-import os
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import msgspec
+from planting import Bugs, planted_of, sync_only, write_in_place
+from record.crash_runs import HEADER, Acknowledged, Files, Stage, Work, begin, start, step
 
-from tt_debugger.core.changes import Put
-from tt_debugger.core.recording.entries import Changed, Header, Snapshotted
-from tt_debugger.core.recording.restoring import Restored, restored
+from tt_debugger.core.recording.entries import Header
 from tt_debugger.record.backends import snapshot
 from tt_debugger.record.backends.options import Options
 from tt_debugger.record.backends.snapshot import SnapshotLog
 from tt_debugger.storage import publishing
 
-HEADER = Header("main", "2026-01-01T00:00:00Z")
 NAME = "state.json"
 HISTORY = f"{NAME}.history"
-MARK = ".acknowledged-"
-"""What the name of a file begins with that is made when something was acknowledged."""
-
-Files = Mapping[str, bytes]
-"""The files of a folder by their names."""
-Stage = int | None
-"""The number of the last step; -1 where the log has no entry yet, None where there is no log."""
-
-
-def start() -> Snapshotted:
-    """Give the entry that a log begins with."""
-    return Snapshotted("e0", None, HEADER.created_at, state={"n": 0})
-
-
-def step(number: int) -> Changed:
-    """Give a step that counts on."""
-    changes = (Put(("n",), number),)
-    return Changed(f"e{number}", f"e{number - 1}", HEADER.created_at, changes=changes)
 
 
 def opened(folder: str) -> SnapshotLog:
@@ -54,36 +34,8 @@ def opened(folder: str) -> SnapshotLog:
     return SnapshotLog.open(f"{folder}/{NAME}", Options())
 
 
-def stage_of(log: SnapshotLog) -> Stage:
-    """Give where a log stands; its last entry and its state must agree."""
-    if log.header is None:
-        return None
-    there = restored(log.newest_first())
-    if there is None:
-        return -1
-    assert isinstance(there, Restored), there
-    number = there.state["n"]
-    assert there.leaf == f"e{number}"
-    return number
-
-
-class Acknowledged:
-    """Says in both folders that the log stands where it does, in a way that a trace shows."""
-
-    def __init__(self, folder: str) -> None:
-        self._folders = folder, f"{folder}/{HISTORY}"
-
-    def __call__(self, stage: int) -> None:
-        for folder in self._folders:
-            Path(f"{folder}/{MARK}{stage}").touch()
-
-
 def _begun(folder: str, acknowledged: Acknowledged) -> None:
-    with closing(opened(folder)) as log:
-        log.begin(HEADER)
-        acknowledged(-1)
-        log.append([start()])
-        acknowledged(0)
+    begin(opened(folder), acknowledged)
 
 
 def _went_on(count: int) -> Callable[[str, Acknowledged], None]:
@@ -160,35 +112,12 @@ def lay_out(folder: Path, outer: Files, history: Files) -> None:
 def make(name: str, folder: str, bug: str | None = None) -> None:
     """Make a run, by a log that has a bug."""
     unnamed = 0 if "named" in name else publishing._UNNAMED
-    with mock.patch.object(publishing, "_UNNAMED", unnamed), planted(bug):
-        RUNS[name].do(folder, Acknowledged(folder))
-
-
-class Work(msgspec.Struct, frozen=True):
-    """A run that is to be made in a folder."""
-
-    folder: str
-    name: str
-    bug: str | None = None
-
-
-def _sync_only(is_wanted: Callable[[int], bool]) -> Any:
-    real = os.fsync
-
-    def fsync(file: int) -> None:
-        if is_wanted(os.fstat(file).st_mode):
-            real(file)
-
-    return mock.patch.object(os, "fsync", fsync)
+    with mock.patch.object(publishing, "_UNNAMED", unnamed), planted_of(BUGS, bug):
+        RUNS[name].do(folder, Acknowledged(folder, f"{folder}/{HISTORY}"))
 
 
 def _write_in_place(path: str | Path, parts: Iterable[bytes], **_: bool) -> None:
-    with Path(path).open("wb") as file:
-        file.write(b"".join(parts))
-        file.flush()
-        os.fsync(file.fileno())
-    with publishing.opened_folder(str(path)) as folder:
-        publishing.sync_folder(folder)
+    write_in_place(path, b"".join(parts))
 
 
 def _state_first(log: SnapshotLog, entries: Sequence[Any], header: Header) -> None:
@@ -203,24 +132,14 @@ def _state_first(log: SnapshotLog, entries: Sequence[Any], header: Header) -> No
 
 
 _WRITE = SnapshotLog._write
-BUGS: Mapping[str, Callable[[], Any]] = {
-    "no fsync": lambda: _sync_only(stat.S_ISDIR),
-    "no folder fsync": lambda: _sync_only(stat.S_ISREG),
+BUGS: Bugs = {
+    "no fsync": lambda: sync_only(stat.S_ISDIR),
+    "no folder fsync": lambda: sync_only(stat.S_ISREG),
     "history in place": lambda: mock.patch.object(snapshot, "publish", _write_in_place),
     "state in place": lambda: mock.patch.object(snapshot, "replace", _write_in_place),
     "one by one": lambda: mock.patch.object(SnapshotLog, "_is_unfinished", return_value=False),
     "state first": lambda: mock.patch.object(SnapshotLog, "_write", _state_first),
 }
-
-
-@contextmanager
-def planted(bug: str | None) -> Generator[None]:
-    """Let the log have a bug meanwhile."""
-    if bug is None:
-        yield
-        return
-    with BUGS[bug]():
-        yield
 
 
 if __name__ == "__main__":

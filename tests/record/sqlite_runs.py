@@ -8,51 +8,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from unittest import mock
 
 import msgspec
+from record.crash_runs import HEADER, Acknowledged, Work, begin, start, step
 
-from tt_debugger.core.changes import Put
-from tt_debugger.core.recording.entries import Changed, Header, Snapshotted
-from tt_debugger.core.recording.restoring import Restored, restored
 from tt_debugger.record.backends import sqlite
 from tt_debugger.record.backends.options import Options
 from tt_debugger.record.backends.sqlite import SqliteLog
 
-HEADER = Header("main", "2026-01-01T00:00:00Z")
 NAME = "run.db"
-MARK = ".acknowledged-"
-"""What the name of a file begins with that is made when something was acknowledged."""
 NO_SYNC = "no sync"
 """The bug of a log that leaves it to the system when to write."""
-
-Stage = int | None
-"""The number of the last step; -1 where the log has no entry yet, None where there is no log."""
-
-
-def start(number: int = 0) -> Snapshotted:
-    """Give the whole state after so many steps, as a log begins with it."""
-    return Snapshotted(f"e{number}", None, HEADER.created_at, state={"n": number})
-
-
-def step(number: int) -> Changed:
-    """Give a step that counts on."""
-    changes = (Put(("n",), number), Put(("text",), f"{number}" * 40))
-    return Changed(f"e{number}", f"e{number - 1}", HEADER.created_at, changes=changes)
-
-
-def stage_of(log: SqliteLog) -> Stage:
-    """Give where a log stands; its last entry and its state must agree."""
-    if log.header is None:
-        return None
-    there = restored(log.newest_first())
-    if there is None:
-        return -1
-    assert isinstance(there, Restored), there
-    number = there.state["n"]
-    assert there.leaf == f"e{number}"
-    return number
 
 
 def opened(folder: str) -> SqliteLog:
@@ -67,22 +34,8 @@ def begun(folder: str) -> None:
         log.append([start(), step(1), step(2)])
 
 
-class Acknowledged:
-    """Says that the log stands where it does, in a way that a trace shows."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-
-    def __call__(self, stage: int) -> None:
-        Path(f"{self._folder}/{MARK}{stage}").touch()
-
-
 def _begun(folder: str, acknowledged: Acknowledged) -> None:
-    with closing(opened(folder)) as log:
-        log.begin(HEADER)
-        acknowledged(-1)
-        log.append([start()])
-        acknowledged(0)
+    begin(opened(folder), acknowledged)
 
 
 def _went_on(folder: str, acknowledged: Acknowledged) -> None:
@@ -115,14 +68,6 @@ RUNS = {
     "append": Run(_went_on, is_there=True, last=5),
     "thin": Run(_thinned, is_there=True, last=3),
 }
-
-
-class Work(msgspec.Struct, frozen=True):
-    """A run that is to be made in a folder."""
-
-    folder: str
-    name: str
-    bug: str | None = None
 
 
 @contextmanager

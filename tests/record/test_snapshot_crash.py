@@ -5,33 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import crash_states
 import msgspec
 import pytest
-from crash_states import Named, Step, Traced
 from failing import CALLS
+from planting import planted_of
 from record import snapshot_runs
-from record.snapshot_runs import (
-    BUGS,
-    HISTORY,
-    MARK,
-    NAME,
-    RUNS,
-    Files,
-    Stage,
-    Work,
-    lay_out,
-    opened,
-    planted,
-    stage_of,
-)
+from record.crash_runs import Files, Stage, Work, gone_on, rank
+from record.crashed import Acked, Asked, acked, flaws
+from record.snapshot_runs import BUGS, HISTORY, NAME, RUNS, lay_out, opened
 from saves import quick_folder
-
-from tt_debugger.errors import TtdbgError
 
 FOUND_IN_HISTORY = {
     "no fsync": "one entry",
@@ -44,11 +30,6 @@ FOUND_IN_STATE = {"no fsync": "one entry", "state in place": "one entry"}
 """The same of the file that outsiders read."""
 FOUND_BETWEEN = {"state first": "one entry"}
 """The same of how the two stand to each other."""
-
-Asked = tuple[str, str | None]
-"""The name of a run, and the bug of the log."""
-Acked = tuple[Traced, tuple[Stage, ...]]
-"""What was done in a folder, and what had been acknowledged after each number of steps."""
 
 
 @pytest.fixture(scope="module")
@@ -71,69 +52,26 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[Asked, tuple[Acked,
     return {name: (acked(one), acked(two)) for name, (one, two) in zip(asked, pairs, strict=True)}
 
 
-def acked(traced: Traced) -> Acked:
-    """Take the marks out of what was done."""
-    steps: list[Step] = []
-    stages: list[Stage] = [None]
-    for each in traced.steps:
-        if isinstance(each, Named) and each.gains and each.gains.startswith(MARK):
-            stages[-1] = int(each.gains.removeprefix(MARK))
-            continue
-        steps.append(each)
-        stages.append(stages[-1])
-    return msgspec.structs.replace(traced, steps=steps), tuple(stages)
-
-
 @pytest.fixture(name="folder")
 def _folder() -> Iterator[Path]:
     with quick_folder() as place:
         yield place / "at"
 
 
-def rank(stage: Stage) -> int:
-    return -2 if stage is None else stage
-
-
 def flaws_of_history(folder: Path, name: str, done: Acked) -> tuple[set[Stage], list[object]]:
     """Give the stages that were met, and the states of the history that are not allowed."""
-    traced, acknowledged = done
-    met: set[Stage] = set()
-    bad: list[object] = []
-    told: dict[frozenset[tuple[str, bytes]], Stage | str] = {}
-    for count, state in crash_states.crash_states(traced, holes=True):
-        key = frozenset(state.items())
-        if key not in told:
-            told[key] = gone_on(folder, state)
-        stage = told[key]
-        if isinstance(stage, str) or stage not in RUNS[name].stages:
-            bad.append((count, stage, state))
-            continue
-        met.add(stage)
-        if rank(stage) < rank(acknowledged[count]):
-            bad.append((count, "lost", stage, acknowledged[count], state))
-    return met, bad
 
+    def gone_on_from(history: Files) -> Stage | str:
+        shutil.rmtree(folder, ignore_errors=True)
+        lay_out(folder, {}, history)
+        stage = gone_on(lambda: opened(str(folder)))
+        if isinstance(stage, str):
+            return stage
+        newest = max((folder / HISTORY).glob("*-*.json"))
+        is_mended = newest.read_bytes() == (folder / NAME).read_bytes()
+        return stage if is_mended else "it was not mended"
 
-def gone_on(folder: Path, history: Mapping[str, bytes]) -> Stage | str:
-    """Open the log as a crash has left it and go on; give where it stood, or what is wrong."""
-    shutil.rmtree(folder, ignore_errors=True)
-    lay_out(folder, {}, history)
-    try:
-        with closing(opened(str(folder))) as log:
-            stage = stage_of(log)
-            last = rank(stage)
-            if stage is None:
-                log.begin(snapshot_runs.HEADER)
-            log.append([snapshot_runs.step(last + 1) if last >= 0 else snapshot_runs.start()])
-        with closing(opened(str(folder))) as log:
-            after = stage_of(log)
-            entries = [each.id for each in log.newest_first()]
-    except (TtdbgError, AssertionError) as error:
-        return f"{type(error).__name__}: {error}"
-    if after != max(last + 1, 0) or len(entries) != len({*entries}):
-        return f"went on from {stage} to {after}: {entries}"
-    newest = max((folder / HISTORY).glob("*-*.json"))
-    return stage if newest.read_bytes() == (folder / NAME).read_bytes() else "it was not mended"
+    return flaws(done, RUNS[name].stages, gone_on_from)
 
 
 def flaws_of_state(name: str, done: Acked) -> tuple[set[bytes | None], list[object]]:
@@ -187,7 +125,7 @@ def test_after_a_crash_at_any_moment_the_state_that_is_read_is_an_old_or_a_new_o
 def test_a_log_with_a_bug_is_found_by_the_crash_states_of_its_history(
     traces: dict[Asked, tuple[Acked, Acked]], folder: Path, bug: str, name: str
 ):
-    with planted(bug):
+    with planted_of(BUGS, bug):
         assert flaws_of_history(folder, name, traces[name, bug][1])[1] != []
 
 
@@ -242,7 +180,7 @@ def test_no_state_is_read_that_is_not_in_the_history(
 def test_a_log_that_shows_a_state_before_it_is_in_the_history_is_found(
     folder: Path, monkeypatch: pytest.MonkeyPatch, bug: str, name: str
 ):
-    with planted(bug):
+    with planted_of(BUGS, bug):
         assert states_without_history(folder, name, monkeypatch)[1] != []
 
 

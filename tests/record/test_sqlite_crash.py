@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 
 import crash_states
@@ -16,28 +15,10 @@ import msgspec
 import pytest
 from crash_states import Named, Step, Synced, Traced, Write
 from record import sqlite_runs
-from record.sqlite_runs import (
-    HEADER,
-    MARK,
-    NO_SYNC,
-    RUNS,
-    Run,
-    Stage,
-    Work,
-    begun,
-    opened,
-    stage_of,
-    start,
-    step,
-)
+from record.crash_runs import Files, Stage, Work, gone_on
+from record.crashed import Acked, Asked, acked, flaws
+from record.sqlite_runs import NO_SYNC, RUNS, Run, begun, opened
 from saves import quick_folder
-
-from tt_debugger.errors import TtdbgError
-
-Asked = tuple[str, str | None]
-"""The name of a run, and the bug of the log."""
-Acked = tuple[Traced, tuple[Stage, ...]]
-"""What was done, and what had been acknowledged after each number of steps."""
 
 
 @pytest.fixture(scope="module")
@@ -58,22 +39,18 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[Asked, Acked]:
         }
     text = msgspec.json.encode(work).decode()
     found = crash_states.traced((sqlite_runs.__file__, text), before)
-    return {name: acked(each) for name, each in zip(asked, found, strict=True)}
+    return {name: acked(joined(each)) for name, each in zip(asked, found, strict=True)}
 
 
-def acked(traced: Traced) -> Acked:
-    """Take the marks out of what was done, and what is done to shared memory; join writes."""
+def joined(traced: Traced) -> Traced:
+    """Leave out what is done to shared memory, and join writes one behind the other."""
     shared = {
         each.file
         for each in traced.steps
         if isinstance(each, Named) and each.gains and each.gains.endswith("-shm")
     }
     steps: list[Step] = []
-    stages: list[Stage] = [None]
     for each in traced.steps:
-        if isinstance(each, Named) and each.gains and each.gains.startswith(MARK):
-            stages[-1] = int(each.gains.removeprefix(MARK))
-            continue
         if (each.what if isinstance(each, Synced) else each.file) in shared:
             continue
         last = steps[-1] if steps else None
@@ -83,8 +60,7 @@ def acked(traced: Traced) -> Acked:
             steps[-1] = Write(last.file, last.offset, last.data + each.data)
             continue
         steps.append(each)
-        stages.append(stages[-1])
-    return msgspec.structs.replace(traced, steps=steps), tuple(stages)
+    return msgspec.structs.replace(traced, steps=steps)
 
 
 def is_behind(last: Write, each: Write) -> bool:
@@ -98,45 +74,14 @@ def _folder() -> Iterator[Path]:
         yield place / "at"
 
 
-def flaws(folder: Path, run: Run, done: Acked) -> tuple[set[Stage], list[object]]:
+def flaws_of(folder: Path, run: Run, done: Acked) -> tuple[set[Stage], list[object]]:
     """Give the stages that were met, and the states that are not allowed."""
-    traced, acknowledged = done
-    met: set[Stage] = set()
-    bad: list[object] = []
-    told: dict[frozenset[tuple[str, bytes]], Stage | str] = {}
-    for count, state in crash_states.crash_states(traced, holes=True):
-        key = frozenset(state.items())
-        if key not in told:
-            told[key] = gone_on(folder, state)
-        stage = told[key]
-        if isinstance(stage, str):
-            bad.append((count, stage))
-            continue
-        met.add(stage)
-        if rank(stage) < rank(acknowledged[count]) or rank(stage) > run.last:
-            bad.append((count, "lost", stage, acknowledged[count]))
-    return met, bad
 
+    def gone_on_from(state: Files) -> Stage | str:
+        lay_out(folder, state)
+        return gone_on(lambda: opened(str(folder)))
 
-def rank(stage: Stage) -> int:
-    return -2 if stage is None else stage
-
-
-def gone_on(folder: Path, state: Mapping[str, bytes]) -> Stage | str:
-    """Open the log as a crash has left it and go on; give where it stood, or what is wrong."""
-    lay_out(folder, state)
-    try:
-        with closing(opened(str(folder))) as log:
-            stage = stage_of(log)
-            last = rank(stage)
-            if stage is None:
-                log.begin(HEADER)
-            log.append([step(last + 1) if last >= 0 else start()])
-        with closing(opened(str(folder))) as log:
-            after = stage_of(log)
-    except (TtdbgError, AssertionError) as error:
-        return f"{type(error).__name__}: {error}"
-    return stage if after == max(last + 1, 0) else f"went on from {stage} to {after}"
+    return flaws(done, {None, *range(-1, run.last + 1)}, gone_on_from)
 
 
 def lay_out(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -150,7 +95,7 @@ def lay_out(folder: Path, files: Mapping[str, bytes]) -> None:
 def test_a_crash_at_any_moment_leaves_what_was_acknowledged_and_goes_on(
     traces: dict[Asked, Acked], folder: Path, name: str
 ):
-    met, bad = flaws(folder, RUNS[name], traces[name, None])
+    met, bad = flaws_of(folder, RUNS[name], traces[name, None])
 
     assert bad == []
     assert RUNS[name].last in met
@@ -165,6 +110,6 @@ def stages_of(run: Run) -> set[Stage]:
 def test_a_log_that_is_not_synced_is_found_by_its_crash_states(
     traces: dict[Asked, Acked], folder: Path
 ):
-    _, bad = flaws(folder, RUNS["append"], traces["append", NO_SYNC])
+    _, bad = flaws_of(folder, RUNS["append"], traces["append", NO_SYNC])
 
     assert bad != []
